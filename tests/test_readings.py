@@ -133,7 +133,7 @@ def test_speeds_over_speeds_and_times_are_plain(tmp_path, formula):
 @pytest.mark.parametrize("angle", [90, "90"])
 def test_a_whole_angle_above_a_revolution_without_a_unit_is_asked_for_with_both_readings(call, angle):
     """100 is more often meant in deg than in rad."""
-    with pytest.raises(lw.UsageError, match=r"= 90 has no unit: it could mean '90 deg' \(1\.571 rad\) or '90 rad'\. Write the one"):
+    with pytest.raises(lw.UsageError, match=r"= 90 has no unit: it could mean '90 deg' \(1\.571 rad\) or '90 rad'\. Write one"):
         call(lw.load("four-bar"), angle)
 
 

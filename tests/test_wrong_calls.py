@@ -163,7 +163,7 @@ def test_kinds_are_named_in_words():
 
 PLACES = {  # what is added to a four-bar of lines 1 to 9, and what is said with its line
     "start: {A: 30, B: 10}": (10, "start: 2 values .A, B. are wanted of 1 degree of freedom"),
-    "start: {D: 10}": (10, "start: cannot reach the wanted D"),
+    "start: {D: 10}": (10, "start: cannot reach the target D"),
     "rods: {r: {between: [ground.A, coupler.P]}}": (9, r"a structure.*Without rod 'r' \(.*:10\) it can move"),
     "loads: {w: {on: rocker.C, force: [1 N*sqrt(-9 - A/(1 rad)), 0]}}": (10, "load 'w': sqrt.* has no real value"),
 }
@@ -227,8 +227,8 @@ def test_natural_guesses_work():
 def test_messages_with_names_and_apostrophes_are_whole_and_quoted_pages_are_cut():
     long = "the drive of 'A' jumps " + "to and fro " * 30 + "and what it did is in the error's `run`."
     assert str(lw.LinkwrightError(long)) == long
-    cut = str(lw.LinkwrightError(f"'{'x' * 5000}' is no number."))
-    assert len(cut) < 300 and cut.endswith("(5000 characters)' is no number.")
+    cut = str(lw.LinkwrightError(f"'{'x' * 5000}' is not a number."))
+    assert len(cut) < 300 and cut.endswith("(5000 characters)' is not a number.")
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def _meaning(x: argparse.Action) -> str:
     """The beginning of a help text; `--help` has all of it."""
     says = getattr(x, "says", None)
     text = (says() if says else x.help or "").replace("%%", "%").replace("|", "\\|")
-    again = " (repeatable)" if text.endswith("may be repeated") else ""
+    again = " (repeatable)" if text.endswith("(may be repeated)") else ""
     kind = re.match(r"(?:file|plot|page|picture|animation) to write(?: \([^)]*\))?: ", text)
     opening, text = (text[: kind.end()], text[kind.end() :]) if kind else ("", text)
     short = re.split(r"[;:(]", text, maxsplit=1)[0].strip()

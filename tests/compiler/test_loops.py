@@ -579,7 +579,7 @@ def copy_of_shared(w: Work) -> None:
         (size_changed, "only numbers"),
         (unknown_field, "'Point' has no field 'p'"),
         (wrong_axes, "a Matrix takes 2 whole numbers"),
-        (length_of_an_outside_array, "pass it as an argument"),
+        (length_of_an_outside_array, "Pass it as an argument"),
         (by_name, "arguments by name"),
         (unknown_function, "a call of 'math.sin'"),
     ],
@@ -642,9 +642,9 @@ def range_that_differs(w: Work) -> None:
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (outputs_after_lanes_have_left, "copy what a lane needs"),
-        (outputs_after_a_call, "copy what a lane needs"),
-        (outputs_in_a_call, "copy what a lane needs"),
+        (outputs_after_lanes_have_left, "Copy what a lane needs"),
+        (outputs_after_a_call, "Copy what a lane needs"),
+        (outputs_in_a_call, "Copy what a lane needs"),
         (common_to_lanes, "give every lane its own"),
         (range_that_differs, "write a while loop"),
     ],

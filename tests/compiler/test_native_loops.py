@@ -188,7 +188,7 @@ def array_in_branch(x: np.ndarray) -> float:
         (power_list, "expression"),
         (changing_kind, "'k' changes from i64 to double"),
         (over_values, "range"),
-        (real_index, "no whole number"),
+        (real_index, "not a whole number"),
         (array_in_branch, "inside a branch"),
     ],
 )

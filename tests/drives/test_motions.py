@@ -100,12 +100,12 @@ WRONG = [
     ({"A": lambda: lw.drives.torque(lambda t: None)}, "must give one number, not None"),
     ({"A": lambda: lw.drives.torque(lambda t: float("nan"))}, "function '<lambda>' of the torque of 'A' gave nan at t = 0 s"),
     ({"A": lambda: lw.drives.torque(lambda t, st, x: 0.0)}, "takes 3 arguments"),
-    ({"A": lambda: lw.drives.position(lambda t, st: 0.0)}, "it prescribes a motion; this one takes 2"),
-    ({"A": lambda: lw.drives.position("B")}, "depends on 'B'; a prescribed motion depends on t only"),
+    ({"A": lambda: lw.drives.position(lambda t, st: 0.0)}, "it prescribes a motion. This one takes 2"),
+    ({"A": lambda: lw.drives.position("B")}, "depends on 'B'. A prescribed motion depends on t only"),
     ({"A": lambda: lw.drives.torque(lambda t: t, every="0 s")}, "longer than zero"),
     (
         {"A": lambda: lw.drives.torque(lambda t: t, every=0.002), "B": lambda: lw.drives.torque(lambda t: t, every=0.003)},
-        "no multiple of 0.002 s",
+        "not a multiple of 0.002 s",
     ),
     ({"A": lambda: lw.drives.torque(np.random.default_rng(0).normal)}, "gives different values for the same arguments"),
 ]
@@ -163,5 +163,5 @@ def test_a_turn_says_what_a_duration_does_to_a_program():
     whole, short, same = m.cycle(), m.cycle(duration="0.5 s"), m.cycle(duration="1.5 s")
     assert whole.t[-1] == same.t[-1] == 1.5 and not whole.notes and not same.notes
     assert short.t[-1] == 0.5 and float(short["A"][-1]) == pytest.approx(float(whole.at(0.5)["A"]), abs=1e-9)
-    assert any("first 0.5 s of a program of 1.5 s; it is cut short" in n for n in short.notes)
+    assert any("first 0.5 s of a program of 1.5 s. It is cut short" in n for n in short.notes)
     assert any("duration= is left aside: 'A'" in n for n in lw.load("four-bar").cycle(duration="2 s").notes)

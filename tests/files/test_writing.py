@@ -164,7 +164,7 @@ def test_names_that_cannot_be_written(tmp_path: Path) -> None:
         (tmp_path / "folder.csv", "is a folder"),
         (tmp_path / "file" / "a.csv", "does not exist"),
         (tmp_path / "none" / "a.csv", "does not exist"),
-        (tmp_path / "a.txt", r"unsupported file type '.txt'; use .csv"),
+        (tmp_path / "a.txt", r"unsupported file type '.txt'. Use .csv"),
         (tmp_path / "a", "no file type"),
         (tmp_path / f"{'x' * 300}.csv", "too long"),
         (tmp_path / "loop.csv", "cannot write"),

@@ -169,7 +169,7 @@ def test_step_limits_are_kept():
     few = integrate(OSCILLATOR, [1.0, 0.0], 0.0, 5.0, "dopri5", tolerance=1e-12, most_steps=10)
     assert few.status == "too many steps" and few.counters["steps"] + few.counters["rejected"] == 10
     small = integrate(VAN_DER_POL, [2.0, 0.0], 0.0, 15.0, tolerance=1e-10, smallest_step=0.05)
-    assert small.status == "smallest step" and "smallest one allowed" in small.message
+    assert small.status == "smallest step" and "smallest allowed step" in small.message
 
 
 def test_nothing_to_do():

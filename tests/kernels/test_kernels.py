@@ -315,7 +315,7 @@ def test_numbers_that_are_none_are_refused_by_name(bad: float) -> None:
     [
         (lambda s: s.kernel("foward"), "forward"),
         (lambda s: s.kernel("forward", "nullspce"), ", ".join(compiled())),
-        (lambda s: s.kernel("forward", "nullspace"), rf"kernels have {', '.join(compiled())}. s\.forward\(st, formulation='nullspace'\)"),
+        (lambda s: s.kernel("forward", "nullspace"), rf"Kernels have {', '.join(compiled())}. s\.forward\(st, formulation='nullspace'\)"),
         (lambda s: s.kernel("forward", Projection()), "'projection' is not compiled"),
         (lambda s: s.kernel("rates", "projection", baumgarte=True), r"s\.simulate\(st, 1, formulation='projection'\)"),
         (lambda s: s.kernel("forward")(np.zeros(6), np.zeros(7), np.zeros(7)), r"shape \(6,\)"),

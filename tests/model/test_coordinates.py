@@ -257,7 +257,7 @@ def test_drives_places_and_channels_mean_the_same_coordinate(model: dict[str, An
     ("name", "message"),
     [
         ("lifft", "there is no joint 'lifft'. Joints: hip, knee, tube, base, weld"),
-        ("knee.angle3", "'knee.angle3' is no velocity of the universal joint 'knee'. Did you mean 'knee.angle2'"),
+        ("knee.angle3", "'knee.angle3' is not a velocity of the universal joint 'knee'. Did you mean 'knee.angle2'"),
         ("weld", "joint 'weld' is fixed: it has no coordinate that could move. Name another joint"),
     ],
 )

@@ -19,7 +19,7 @@ def test_the_end_of_a_rocker_s_reach_is_told_in_the_model_s_units():
     s = lw.compile("wiper")
     high = s.limits("D").high
     text = said(lambda: s.assemble(q={"D": high + 1.0}))
-    assert "dead center" in text and "singular" not in text and "cannot reach the wanted D" in text
+    assert "dead center" in text and "singular" not in text and "cannot reach the target D" in text
     unit = "deg" if "deg" in text else "rad"
     reached = float(text.partition(" to ")[2].partition(f" {unit}")[0]) * (np.pi / 180.0 if unit == "deg" else 1.0)
     assert reached == pytest.approx(high, abs=2e-3)

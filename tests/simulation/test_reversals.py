@@ -52,7 +52,7 @@ def test_a_motion_that_turns_round_too_near_is_not_called_known(case, d, tmp_pat
     c = run.certificate
     assert not c.ok and not c.checks()["branch"] and not run.checks()
     assert str(c).startswith("unknown: branch (")
-    assert "on which branch it continues is not known" in str(c) and "passed: loops" not in str(c)
+    assert "the branch on which it continues is unknown" in str(c) and "passed: loops" not in str(c)
     assert c.notes.count(note) == 1 and c.branch_doubts == (note,)
     run.save(tmp_path / "run.npz")
     again = lw.load_result(tmp_path / "run.npz")

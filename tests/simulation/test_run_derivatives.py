@@ -209,7 +209,7 @@ def test_wrong_wishes_backwards() -> None:
     s = lw.compile("wiper", engine="python")
     run = s.simulate(start(s), 0.01, engine="python")
     for options, text in (
-        ({"channel": "coupler.C"}, "name a component"),
+        ({"channel": "coupler.C"}, "Name a component"),
         ({"channel": "A.vv"}, "no channel"),
         ({"channel": "A", "at": 7.0}, "no sample at t = 7"),
     ):

@@ -1,4 +1,4 @@
-"""A stage of a step is a trial: where the equations have no answer to it, the step is rejected, and the run does not end by it."""
+"""A stage of a step is a trial: where the equations have no solution for it, the step is rejected, and the run does not end by it."""
 
 import json
 import math

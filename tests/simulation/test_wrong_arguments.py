@@ -32,7 +32,7 @@ def test_batches_refuse_options_of_single_runs(wiper):
     given = {"events": ["A"], "off": ["C"], "certify": True}
     assert set(given) == set(NOT_OF_A_BATCH)
     for name, value in given.items():
-        with pytest.raises(lw.UsageError, match=f"a batch has no `{name}`; simulate the runs one by one"):
+        with pytest.raises(lw.UsageError, match=f"a batch has no `{name}`. Simulate the runs one by one"):
             run_batch(compiled_of(wiper), wiper.start, 1.0, sample_interval=0.5, **{name: value})
 
 

@@ -69,7 +69,7 @@ def test_units_and_single_values() -> None:
     ("q", "v", "text"),
     [
         ({"A": 0.1}, None, "q of E is missing"),
-        ({"A": 0.1, "Q": 0.2}, None, "'Q' is no drive"),
+        ({"A": 0.1, "Q": 0.2}, None, "'Q' is not a drive"),
         (None, None, "by the names of the drives"),
         ({"A": [0.1, 0.2], "E": [0.1, 0.2, 0.3]}, None, "A 2, E 3"),
         ({"A": np.array([0.1, np.nan]), "E": 0.1}, None, "'A' is nan in entry 1"),

@@ -174,10 +174,10 @@ def sentence(verb: str, given: Any) -> str:
 @pytest.mark.parametrize(
     ("given", "verbs", "said"),
     [
-        ("0.1 mm", ("optimize", "map"), "0.1 mm is no range: it is one value."),
-        (1e-4, ("optimize", "map"), "0.0001 is no range: it is one value."),
-        ([0.18, 0.26], ("optimize",), "0.18, 0.26 is no range: it is a list of values."),
-        ([0.18, 0.26], ("tolerances", "linear", "corners"), "0.18, 0.26 is no tolerance: it is a list of values."),
+        ("0.1 mm", ("optimize", "map"), "0.1 mm is not a range: it is one value."),
+        (1e-4, ("optimize", "map"), "0.0001 is not a range: it is one value."),
+        ([0.18, 0.26], ("optimize",), "0.18, 0.26 is not a range: it is a list of values."),
+        ([0.18, 0.26], ("tolerances", "linear", "corners"), "0.18, 0.26 is not a tolerance: it is a list of values."),
         ("+- 0.1 mm", ("turns",), "+- 0.1 mm has no single values: it is a tolerance."),
         ("2 %", ("fastest",), "+- 2 % is a tolerance of the present value, and there is none here"),
     ],
@@ -211,7 +211,7 @@ def test_a_phrase_is_printed_as_it_is_read(text: str) -> None:
         (lambda: lw.Range(1, 2, "mmm"), "'mmm' is not a unit"),
         (lambda: lw.Range(1, 2, "mm", 1), "2 to 1,000,000"),
         (lambda: lw.Tolerance(-1, "mm"), "zero or more"),
-        (lambda: lw.Tolerance(2, "%", about=3), "of the present value"),
+        (lambda: lw.Tolerance(2, "%", about=3), "to the present value"),
         (lambda: lw.Range.parse("+- 1 mm"), "a tolerance is not a range"),
         (lambda: lw.Tolerance.parse("1..2 mm"), "a range is not a tolerance"),
     ],

@@ -95,7 +95,7 @@ class C99(Text):
     def value(self, name: str, value: int, path: str) -> None:
         if self.values.setdefault(name, value) != value:
             raise LoopError(
-                f"'{path}': {name} is {self.values[name]} elsewhere and {value} here; in C a class of kernels has one layout. "
+                f"'{path}': {name} is {self.values[name]} elsewhere and {value} here. In C a class of kernels has one layout. "
                 "Declare two classes."
             )
 
@@ -156,7 +156,7 @@ class C99(Text):
         for path, values in tables.items():
             flat = np.asarray(values).ravel()
             if path not in self.layout.arrays or self.layout.arrays[path][2].own or flat.size != int(np.prod(self.layout.arrays[path][1])):
-                raise LoopError(f"'{path}' is no shared array of {flat.size} numbers in {record.__name__}.")
+                raise LoopError(f"'{path}' is not a shared array of {flat.size} numbers in {record.__name__}.")
             kind = self.layout.arrays[path][2].element
             place = ".".join(self.name(n) for n in path.split("."))
             lines += [f"  w->{place}[{k}] = {self.number(x, kind)};" for k, x in enumerate(flat.tolist())]

@@ -241,8 +241,8 @@ def binding() -> Any:
         binding.initialize_native_target()
     except OSError as problem:
         raise UsageError(
-            "llvmlite is installed, but its library cannot be loaded. Give the process more memory (ulimit -v), or install llvmlite again; "
-            "without it models run interpreted."
+            "llvmlite is installed, but its library cannot be loaded. Give the process more memory (ulimit -v), or install llvmlite again. "
+            "Without it, models run interpreted."
         ) from problem
     binding.initialize_native_asmprinter()
     return binding

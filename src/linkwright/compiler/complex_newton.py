@@ -95,7 +95,7 @@ def _operation(op: int, u: ComplexPair, w: ComplexPair) -> ComplexPair:
             size = np.exp(u[0])
             return size * np.cos(u[1]), size * np.sin(u[1])
     raise TracingError(
-        f"a system for path tracking is made of + - * / sin cos exp; {Op(op).name.lower()} is not analytic or not available."
+        f"a system for path tracking is made of + - * / sin cos exp. {Op(op).name.lower()} is not analytic or not available."
     )
 
 

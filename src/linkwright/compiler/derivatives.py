@@ -58,7 +58,7 @@ def places(program: Program, *names: str) -> list[int]:
     blocks = {b.name: b for b in program.inputs}
     unknown = [n for n in names if n not in blocks]
     if unknown:
-        raise UsageError(f"the program has no input {unknown[0]!r}; it has {', '.join(blocks) or 'none'}.", name=unknown[0])
+        raise UsageError(f"the program has no input {unknown[0]!r}. It has {', '.join(blocks) or 'none'}.", name=unknown[0])
     return [k for n in names for k in range(blocks[n].start, blocks[n].start + blocks[n].size)]
 
 

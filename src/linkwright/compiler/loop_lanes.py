@@ -207,8 +207,8 @@ class _Outputs:
                 if path[:n] in stale:
                     raise self.f.refuse(
                         line,
-                        f"the outputs of '{'.'.join(path[:n])}' are read where lanes have left its last evaluation; "
-                        "copy what a lane needs before it leaves",
+                        f"the outputs of '{'.'.join(path[:n])}' are read where lanes have left its last evaluation. "
+                        "Copy what a lane needs before it leaves",
                     )
                 if path[:n] not in self.known:
                     self.f.reads.add(path[:n])

@@ -171,7 +171,7 @@ class Text:
         if len(e.parts) > 1:
             known = self.constants.setdefault(e.parts[1], e.parts[0])
             if known != e.parts[0]:
-                raise LoopError(f"{e.parts[1]} is {known!r} in one module and {e.parts[0]!r} in another; give them different names.")
+                raise LoopError(f"{e.parts[1]} is {known!r} in one module and {e.parts[0]!r} in another. Give them different names.")
             return self.constant(e.parts[1])
         return self.number(e.parts[0], e.kind)
 

@@ -151,7 +151,7 @@ def signature_of(function: Any) -> tuple[list[tuple[str, Any]], type | None]:
             )
     returns = hints.get("return", "?")
     if returns not in (int, float, bool, type(None)):
-        raise LoopError(f"{function.__name__}: say what it returns: -> int, float, bool or None.")
+        raise LoopError(f"{function.__name__}: declare its result: -> int, float, bool or None.")
     return [(n, hints[n]) for n in names], None if returns is type(None) else returns
 
 
@@ -205,7 +205,7 @@ class Reader:
         if isinstance(node.value, ast.Constant):  # a docstring says nothing here
             return
         if not isinstance(node.value, ast.Call):
-            raise self.refuse(node, f"'{ast.unparse(node)}' by itself does nothing")
+            raise self.refuse(node, f"'{ast.unparse(node)}' alone does nothing")
         yield Statement("do", [self.call(node.value, void=True)])
 
     def _s_Pass(self, node: ast.Pass) -> Iterator[Statement]:
@@ -219,7 +219,7 @@ class Reader:
             yield from self.assigned(target, node.value)
             return
         if not isinstance(node.value, ast.Tuple) or len(node.value.elts) != len(target.elts):
-            raise self.refuse(node, "taking apart something that is no tuple of as many values")
+            raise self.refuse(node, "taking apart something that is not a tuple of as many values")
         if not all(isinstance(t, ast.Name) for t in target.elts):
             raise self.refuse(node, "a tuple of targets other than names: write one assignment for each")
         read = [{n.id for n in ast.walk(v) if isinstance(n, ast.Name)} for v in node.value.elts]
@@ -236,7 +236,7 @@ class Reader:
         elif isinstance(target, ast.Attribute):
             path = self.path(target)
             if path.kind is not float:
-                raise self.refuse(target, f"assigning to '{ast.unparse(target)}': only numbers (float) of a record change; index an array")
+                raise self.refuse(target, f"assigning to '{ast.unparse(target)}': only numbers (float) of a record change. Index an array")
             yield Statement("put", [path, self.as_kind(target, self.value(value), float)])
         elif isinstance(target, ast.Name):
             yield from self.named(target, value)
@@ -266,7 +266,7 @@ class Reader:
         yield Statement("assign", [name, self.as_kind(target, e, known)])
 
     def _s_AnnAssign(self, node: ast.AnnAssign) -> Iterator[Statement]:
-        raise self.refuse(node, "an annotated variable: its kind is that of its first value")
+        raise self.refuse(node, "an annotated variable: its kind follows from its first value")
 
     def _s_AugAssign(self, node: ast.AugAssign) -> Iterator[Statement]:
         for part in ast.walk(node.target):
@@ -298,7 +298,7 @@ class Reader:
             try:
                 step = int(ast.literal_eval(call.args[2]))
             except ValueError:
-                raise self.refuse(node, "a range whose step is no constant") from None
+                raise self.refuse(node, "a range whose step is not a constant") from None
         first = Expression("const", [0], int) if len(limits) == 1 else limits[0]
         name = node.target.id
         if name in self.f.aliases or (name in self.f.variables and self.counters.get(name) is not False):
@@ -340,7 +340,7 @@ class Reader:
             names.insert(0, at.attr)
             at = at.value
         if not isinstance(at, ast.Name) or at.id not in self.f.aliases:
-            raise self.refuse(node, f"'{ast.unparse(node)}' is no record and no array")
+            raise self.refuse(node, f"'{ast.unparse(node)}' is neither a record nor an array")
         kind, owner = self.f.aliases[at.id].kind, None
         for name in names:
             if not is_record(kind) or name not in fields_of(kind):
@@ -378,7 +378,7 @@ class Reader:
     def numeric(self, node: ast.AST, *values: Expression) -> list[Expression]:
         """The values as floats if one of them is."""
         if any(v.kind not in (int, float) for v in values):
-            raise self.refuse(node, f"'{ast.unparse(node)}' calculates with something that is no number")
+            raise self.refuse(node, f"'{ast.unparse(node)}' calculates with something that is not a number")
         return [floating(v) for v in values] if any(v.kind is float for v in values) else list(values)
 
     # ------------------------------------------------------------ expressions
@@ -403,7 +403,7 @@ class Reader:
         constant = self.globals.get(name)
         if isinstance(constant, (bool, int, float)):
             return Expression("const", [constant, name], type(constant))
-        raise self.refuse(node, f"the name '{name}', which is no number, no variable yet and no constant of the module")
+        raise self.refuse(node, f"the name '{name}', which is not a number, a variable so far or a constant of the module")
 
     def _e_Attribute(self, node: ast.Attribute) -> Expression:
         if isinstance(node.value, ast.Name) and self.globals.get(node.value.id) is math and node.attr in ("inf", "pi", "e", "nan"):
@@ -417,7 +417,7 @@ class Reader:
         if isinstance(node.value, ast.Attribute) and node.value.attr == "shape" and isinstance(node.slice, ast.Constant):
             path, axis = self.array(node.value.value), int(str(node.slice.value))
             if path.kind.outside or axis >= path.kind.axes:
-                raise self.refuse(node, f"'{ast.unparse(node)}': an array outside of records has no length here; pass it as an argument")
+                raise self.refuse(node, f"'{ast.unparse(node)}': an array outside of records has no length here. Pass it as an argument")
             return Expression("length", [path, axis], int)
         path, at = self.element(node)
         return Expression("element", [path, at], path.kind.element)
@@ -500,7 +500,7 @@ class Reader:
         if name == "len":
             path = self.array(node.args[0])
             if path.kind.outside:
-                raise self.refuse(node, f"'{ast.unparse(node)}': an array outside of records has no length here; pass it as an argument")
+                raise self.refuse(node, f"'{ast.unparse(node)}': an array outside of records has no length here. Pass it as an argument")
             return Expression("length", [path, 0], int)
         values = [self.value(a) for a in node.args]
         if name == "float":

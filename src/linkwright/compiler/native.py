@@ -275,7 +275,7 @@ def _rows(blocks: Sequence[Block], arrays: Sequence[Any]) -> tuple[tuple[int, ..
         axes = a.ndim - len(b.shape)
         if axes < 0 or a.shape[axes:] != b.shape:
             raise UsageError(
-                f"'{b.name}' has shape {a.shape}; it needs {b.shape} for one state or (..., {str(b.shape)[1:]} for many.", name=b.name
+                f"'{b.name}' has shape {a.shape}. It needs {b.shape} for one state or (..., {str(b.shape)[1:]} for many.", name=b.name
             )
         leads.append(a.shape[:axes])
     lead = _common(blocks, leads)

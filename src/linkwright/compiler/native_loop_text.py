@@ -124,7 +124,7 @@ class Expressions:
         constant = self.globals.get(node.id)
         if isinstance(constant, (bool, int, float)):
             return self.number(constant)
-        raise self.refuse(node, f"the name '{node.id}', which is no variable yet and no constant")
+        raise self.refuse(node, f"the name '{node.id}', which is neither a variable so far nor a constant")
 
     def _Attribute(self, node: ast.Attribute) -> Value:
         if isinstance(node.value, ast.Name) and self.globals.get(node.value.id) is math and node.attr in ("inf", "pi", "e"):
@@ -160,7 +160,7 @@ class Expressions:
             raise self.refuse(node, "an index on something else than an array with that many axes")
         places = [self.value(i) for i in indices]
         if any(p.kind != INT for p in places):
-            raise self.refuse(node, "an index that is no whole number")
+            raise self.refuse(node, "an index that is not a whole number")
         place = places[0].text
         if len(places) == 2:
             place = self.put(f"add nsw i64 {self.put(f'mul nsw i64 {place}, {array.axes[1]}')}, {places[1].text}")
@@ -387,7 +387,7 @@ class Text(Expressions):
         elif isinstance(node.value, ast.Tuple):
             values = [self.value(v) for v in node.value.elts]
         else:
-            raise self.refuse(node, "taking apart something that is no tuple")
+            raise self.refuse(node, "taking apart something that is not a tuple")
         for place, value in zip(target.elts, values, strict=True):
             self.assign(place, value)
 

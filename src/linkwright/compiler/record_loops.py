@@ -143,7 +143,7 @@ class Loop:
     def argument_slots(self, items: int | tuple[int, int], arguments: tuple[Any, ...]) -> list[int]:
         """Return the slots of the arguments behind the record."""
         if len(arguments) != len(self.kinds):
-            raise LoopError(f"{self.function.__name__} takes {len(self.kinds)} arguments behind its record, not {len(arguments)}.")
+            raise LoopError(f"{self.function.__name__} takes {len(self.kinds)} arguments after its record, not {len(arguments)}.")
         slots: list[int] = []
         for kind, x in zip(self.kinds, arguments, strict=True):
             if is_array(kind):

@@ -24,11 +24,11 @@ DRIVES: dict[str, type] = {d.kind: d for d in (Torque, Speed, Position, Moves, V
 
 @call_explained
 def torque(value: Any, *, every: Any = None, gear_ratio: Any = 1.0, limits: Any = None) -> Torque:
-    """An effort in a joint: a torque where it turns, a force where it slides or in a cylinder.
+    """An effort in a joint: a torque if it turns, a force if it slides or in a cylinder.
 
     value: a number or text ("2 N m", "5 N m * sin(3 rad/s * t)"), (times, values), or a function of t or of (t, st) with
     st["A.v"]. (times, values) is a table: a monotone curve, constant outside; (times, values, "linear"), "cubic" or "periodic" joins
-    the points in another way. every: seconds between samples ("1 ms"); the value is held in between, and the function, called once
+    the points in another way. every: seconds between samples ("1 ms"). The value is held in between, and the function, called once
     per sample, may remember. At the joint acts gear_ratio times the value, within limits: "20 N m" for both directions, or (low, high).
     """
     return Torque(value, every, gear_ratio, limits)
@@ -47,7 +47,7 @@ def speed(value: Any) -> Speed:
 def position(value: Any) -> Position:
     """A prescribed position: a number ("90 deg", held there), (times, values), or a function of t.
 
-    (times, values) is a table as in `torque`; outside it continues at the end speed. "linear" is refused: the speed would jump.
+    (times, values) is a table as in `torque`. Outside it continues at the end speed. "linear" is refused: the speed would jump.
     """
     return Position(value)
 
@@ -66,13 +66,13 @@ def moves(pieces: Any) -> Moves:
 def voltage(value: Any, *, every: Any = None, motor: DCMotor | Any = None, current: Any = 0.0) -> Voltage:
     """A voltage ("12 V") at the joint's DC motor: the model's `dc_motor`, or motor=lw.drives.dc_motor(Kt=..., R=...).
 
-    value and every as in `torque`; current: at the start, of a motor with inductance.
+    value and every as in `torque`. current: at the start, of a motor with inductance.
     """
     return Voltage(value, every, motor, current)
 
 
 def drives_of_description(description: Description) -> dict[str, Any]:
-    """The `drive:` section of a model as drives of a simulation; a `dc_motor` without voltage has 0 V, `undriven` no effort."""
+    """The `drive:` section of a model as drives of a simulation. A `dc_motor` without voltage has 0 V, `undriven` no effort."""
     out: dict[str, Any] = {}
     for d in description.numbers().drives:
         if d.kind == "moves":

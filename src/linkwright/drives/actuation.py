@@ -151,7 +151,7 @@ class Actuation:
 
     @cached_property
     def tau0(self) -> np.ndarray:
-        """Constant efforts in joints of the tree, where that is all."""
+        """Constant efforts in joints of the tree, if that is all."""
         return self.equations.inputs(self.start) if not self.needs_kernel else np.zeros(self.equations.sizes["v"])
 
     @property
@@ -168,7 +168,7 @@ class Actuation:
 
     def inputs(self, row: Any) -> StepKernel | None:
         """[tau, drive, speed, acceleration, rates of x] from a full row, with the sides of break points if the row has
-        them; None where efforts are constant."""
+        them. None if efforts are constant."""
         if not self.needs_kernel:
             return None
         sided = self.switched.program if self.switched is not None and "input sides" in row.sizes else self.program
@@ -176,7 +176,7 @@ class Actuation:
 
     @cached_property
     def switched(self) -> Switched | None:
-        """The program with sides of its break points; None where there are none, or no program."""
+        """The program with sides of its break points, or None without them."""
         found = None if self.program is None else switched(self.program, "input sides")
         return found if found is not None and found.count else None
 
@@ -188,7 +188,7 @@ class Actuation:
         return tuple(np.unique(np.concatenate(found)).tolist()) if found else ()
 
     def sampler(self, row: Any, origin: float | None = None) -> StepKernel | None:
-        """Held values from a full row; called every `every` seconds from the origin (default: the start) on, it keeps what it gave."""
+        """Held values from a full row. Called every `every` seconds from the origin (default: the start) on, it keeps what it gave."""
         if not self.n_held:
             return None
         steps = [round(every / self.every) for every in _sampled(self.equations)]
@@ -312,7 +312,7 @@ class Actuation:
 
     @cached_property
     def record_program(self) -> Program | None:
-        """Program of the recorded channels; None where the inputs are not traced."""
+        """Program of the recorded channels, or None if the inputs are not traced."""
         if self.needs_kernel and self.program is None:
             return None
         return self._traces.record
@@ -354,7 +354,7 @@ def actuation(
     first : bool, default True
         Whether a run begins.
     bound : tuple, optional
-        These drives, where they are bound to this start already.
+        These drives, if they are bound to this start already.
 
     Returns
     -------
@@ -393,7 +393,7 @@ def prescribed(system: Any, drive: Mapping[str, Any] | None, st: State) -> Presc
             if not np.isfinite([value, speed]).all():
                 raise UsageError(
                     f"the prescribed motion of '{b.target.name}' is {float(value):g} at t = {float(st.t):.6g} s, its speed "
-                    f"{float(speed):g}; both must be finite.",
+                    f"{float(speed):g}. Both must be finite.",
                     name=b.target.name,
                 )
             out[b.target.name] = (float(value), float(speed))
@@ -442,7 +442,7 @@ def _check_drive(name: str, d: Any) -> None:
             f"'{name}' is driven by {len(d)} things at once ({kinds}), which contradict each other or add up: give one drive.", name=name
         )
     raise UsageError(
-        f"drive of '{name}' is {type(d).__name__} {d!r:.40}; it must be one of {allowed}, such as lw.drives.torque('2 N m').", name=name
+        f"drive of '{name}' is {type(d).__name__} {d!r:.40}. It must be one of {allowed}, such as lw.drives.torque('2 N m').", name=name
     )
 
 
@@ -486,7 +486,8 @@ def _sampling(equations: InputEquations) -> float:
     for name, every in times.items():
         if abs(every / least - round(every / least)) > 1e-6:
             raise UsageError(
-                f"'{name}' is sampled every {every:g} s, which is no multiple of {least:g} s, the shortest sampling time here.", name=name
+                f"'{name}' is sampled every {every:g} s, which is not a multiple of {least:g} s, the shortest sampling time "
+                "here.", name=name
             )
     return least
 

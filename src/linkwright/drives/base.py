@@ -173,7 +173,7 @@ def sample_time(every: Any, what: str) -> float:
         return 0.0
     seconds = quantity(every, TIME, f"{what}: every")
     if not (np.isfinite(seconds) and seconds > 0.0):
-        raise UsageError(f"{what}: every is {seconds:g} s; the time between samples must be longer than zero.", name=what, value=seconds)
+        raise UsageError(f"{what}: every is {seconds:g} s. The time between samples must be longer than zero.", name=what, value=seconds)
     return seconds
 
 
@@ -297,7 +297,7 @@ class ChannelLaw:
     def at(self, here: Instant) -> Any:
         value = here.value(self.law)
         if type(value) is not Sym and not np.isfinite(value):
-            raise UsageError(f"{self.what}: '{self.law}' is {value} at t = {float(here.t):.6g} s; it must be finite.", name=self.law)
+            raise UsageError(f"{self.what}: '{self.law}' is {value} at t = {float(here.t):.6g} s. It must be finite.", name=self.law)
         return value
 
 
@@ -361,7 +361,7 @@ def read_motion(given: Any, dimension: Dimension, motion: str, what: str, desc: 
 def _need_time(channels: list[str], what: str) -> None:
     others = [c for c in channels if c != "t"]
     if others:
-        raise UsageError(f"{what} depends on '{others[0]}'; a prescribed motion depends on t only. Use a coupling instead.", name=others[0])
+        raise UsageError(f"{what} depends on '{others[0]}'. A prescribed motion depends on t only. Use a coupling instead.", name=others[0])
 
 
 def _read_expression(given: Any, dimension: Dimension, what: str, desc: Description) -> Any:

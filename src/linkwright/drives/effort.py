@@ -1,4 +1,4 @@
-"""An effort in a joint: a torque where it turns, a force where it slides or in a cylinder."""
+"""An effort in a joint: a torque if it turns, a force if it slides or in a cylinder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Torque(DriveSpecification):
         gear_ratio = quantity(self.gear_ratio, NONE, f"the gear of '{target.name}'")
         if not (np.isfinite(gear_ratio) and gear_ratio != 0.0):
             raise UsageError(
-                f"the gear of '{target.name}' is {gear_ratio:g}; it must be a number other than zero.", name=target.name, value=gear_ratio
+                f"the gear of '{target.name}' is {gear_ratio:g}. It must be a number other than zero.", name=target.name, value=gear_ratio
             )
         return BoundEffort(target, Reading(signal, every), gear_ratio, effort_limits(self.limits, target))
 
@@ -51,7 +51,7 @@ def effort_limits(given: Any, target: DriveTarget) -> tuple[float, float] | None
     if not isinstance(given, (tuple, list)):
         most = quantity(given, target.dimension("effort"), what)
         if not most > 0.0:
-            raise UsageError(f"{what} is {most:g}; it must be greater than zero.", name=what, value=most)
+            raise UsageError(f"{what} is {most:g}. It must be greater than zero.", name=what, value=most)
         return -most, most
     if len(given) != 2:
         raise UsageError(f"{what} is one number, or a pair (low, high) with None for an open end; {len(given)} were given.", name=what)

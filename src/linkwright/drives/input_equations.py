@@ -395,8 +395,9 @@ def check_pure(equations: InputEquations, start: dict[str, np.ndarray]) -> None:
             ) from error
         if not np.array_equal(np.asarray(f.at(here)), np.asarray(f.at(equations.here(start)))):
             raise UsageError(
-                f"the {f.function.label} gives different values for the same arguments. An integrator asks several times for every step "
-                "and may ask again: it must depend on its arguments only. With every='1 ms' it is called once per sample and may remember.",
+                f"the {f.function.label} gives different values for the same arguments. An integrator calls it several times in every "
+                "step and may repeat a call. It must depend on its arguments only. With every='1 ms' it is called once per "
+                "sample and may remember.",
                 name=f.function.label,
             )
 

@@ -67,7 +67,7 @@ class BoundMotion:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Speed(DriveSpecification):
-    """`lw.drives.speed(value)`: a constant, (times, values), or a function of t; from the present position."""
+    """`lw.drives.speed(value)`: a constant, (times, values), or a function of t. From the present position."""
 
     value: Any
     kind = "speed"

@@ -106,11 +106,11 @@ def motor_of(data: Mapping[str, Any]) -> DCMotor:
         _positive(key, x.get(key, 1.0 if key not in ("Kt", "R") else 0.0))
     for key in ("Ke", "L", "J", "viscous", "friction"):
         if not x.get(key, 0.0) >= 0.0:
-            raise UsageError(f"motor: {key} is {x[key]:g}; it must not be negative.", name="motor", value=x[key])
+            raise UsageError(f"motor: {key} is {x[key]:g}. It must not be negative.", name="motor", value=x[key])
     if "time_constant" in x and x.get("L", 0.0) > 0.0:
         raise UsageError("a motor with an inductance L has the time constant L/R. Leave out L or time_constant.", name="motor")
     if x.get("efficiency", 1.0) > 1.0:
-        raise UsageError(f"motor: efficiency is {x['efficiency']:g}; it must be at most 1.", name="motor", value=x["efficiency"])
+        raise UsageError(f"motor: efficiency is {x['efficiency']:g}. It must be at most 1.", name="motor", value=x["efficiency"])
     return DCMotor(**x)
 
 
@@ -131,7 +131,7 @@ def need_place_for_rotor(plate: DCMotor, target: DriveTarget) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Voltage(DriveSpecification):
-    """`lw.drives.voltage(value, motor=...)`: a constant, (times, values), or a function; `current` at the start."""
+    """`lw.drives.voltage(value, motor=...)`: a constant, (times, values), or a function. `current` at the start."""
 
     value: Any
     every: Any = None

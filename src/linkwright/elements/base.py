@@ -94,7 +94,7 @@ class PointRole:
 class TurnsRole:
     """Axes at the two ends, each in its body, as rotation matrices; left out: the axes of the drawing, so that both agree as drawn."""
 
-    meaning: str = "axes at both ends, two rotation matrices in the bodies; left out: parallel as drawn"
+    meaning: str = "axes at both ends, two rotation matrices in the bodies (default: parallel in the drawing)"
     optional: bool = True
 
 
@@ -256,7 +256,7 @@ class Either:
         """Return the fault in the keys of an entry, as said after its name; empty without one."""
         found = [next(k for k in side if k in given) for side in self.sides if any(k in given for k in side)]
         if len(found) > 1:
-            return f"has {' and '.join(f'`{k}`' for k in found)}; keep one."
+            return f"has {' and '.join(f'`{k}`' for k in found)}. Keep one."
         names = [f"`{k}`" for side in self.sides for k in side]
         none = f"has {'neither ' if len(names) > 1 else 'no '}{' nor '.join(names)}. Add one."
         return none if self.needed and not found else ""

@@ -12,7 +12,7 @@ from linkwright.errors import Source
 
 PULLEY = {
     "joint": Key("joint", "hinge on which the pulley turns"),
-    "body": Key("body", "of the pulley, where both bodies of the hinge could be"),
+    "body": Key("body", "of the pulley, if it could be either body of the hinge"),
     "at": Key("point", "in the place of `joint`: a sheave without friction"),
     "radius": Key("number", "to the middle of the belt", "length"),
     "teeth": Key("number", "in the place of `radius`, next to the `pitch` of the belt", "pure number"),
@@ -66,7 +66,7 @@ class Belt(ModelElement):
     closed: bool = False
     carrier: str = ""  # of a closed belt: the body that carries all pulleys
     pretension: Scalar | None = number("force", "of a closed belt whose pulleys one body carries", None, least=0.0)
-    length: Scalar | None = number("length", "of the whole belt; left out: as drawn", None, above=0.0, aside=True)
+    length: Scalar | None = number("length", "of the whole belt (default: as in the drawing)", None, above=0.0, aside=True)
     pitch: Scalar | None = number("length", "of teeth or chain links", None, above=0.0, aside=True)
     where: Source | None = place()
 
@@ -81,7 +81,7 @@ class Belt(ModelElement):
         return tuple(p.body for p in self.pulleys)
 
     def limits(self) -> Iterator[Limit]:
-        yield Limit(CONTACT, "tension.min", "force", 0.0, None, "goes slack: a span would have to push with", loads=True)
+        yield Limit(CONTACT, "tension.min", "force", 0.0, None, "is slack: a span would have to push with", loads=True)
 
     @property
     def passes(self) -> tuple[tuple[str, str], ...]:
@@ -95,8 +95,8 @@ class Belt(ModelElement):
         if joint not in self.joints or not self.carrier:
             return ""
         return (
-            f"carries a pulley of the belt '{self.name}', whose pretension loads it, too; such a force cannot be held. "
-            f"Hold that of the belt, '{self.name}.{self.labels[0]}'."
+            f"carries a pulley of the belt '{self.name}', and its pretension loads the hinge, too. Such a force cannot "
+            f"be held. Hold the force of the belt, '{self.name}.{self.labels[0]}'."
         )
 
     @property

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 MOVES = {
     "moves": Key("moves", "pieces of the motion, one after the other"),
-    "begin": Key("number", "coordinate of `to` where the moves begin", "second travel"),
-    "phase": Key("number", "coordinate of `from` where the moves begin", "first travel"),
+    "begin": Key("number", "coordinate of `to` at the start of the moves", "second travel"),
+    "phase": Key("number", "coordinate of `from` at the start of the moves", "first travel"),
 }
 MOVES_TOGETHER = (needs("begin", "moves"), needs("phase", "moves"))
 
@@ -50,7 +50,7 @@ class Coupling(ModelElement):
     first: str = tied(key="from")
     second: str = tied(key="to")
     ratio: Scalar = number("second/first", "of the coordinates", 1.0, geometry=True)
-    offset: Scalar | None = number("second travel", "added to it; left out: as assembled at the start", None, geometry=True)
+    offset: Scalar | None = number("second travel", "added to it (default: as assembled at the start)", None, geometry=True)
     table: Any = None  # a Table
     where: Source | None = place()
     polynomial: tuple[Scalar, ...] = ()  # coefficients, lowest power first; in the place of ratio and offset

@@ -49,7 +49,7 @@ class Gear(ModelElement):
     radius_second: Scalar = number("length", "pitch radius of the second wheel", 0.0, above=0.0)
     internal: bool = False
     rack: bool = False
-    pressure_angle: Scalar = number("angle", "of the teeth; 20 deg unless given", 0.3490658503988659, least=0.0)
+    pressure_angle: Scalar = number("angle", "of the teeth (default: 20 deg)", 0.3490658503988659, least=0.0)
     where: Source | None = place()
     side: tuple[float, float] | None = None  # of the pitch point and of the ratio, where symbols have no sign; None: by the radii
 
@@ -73,7 +73,8 @@ class Gear(ModelElement):
             return ""
         return (
             f"carries a wheel of the gear '{self.name}', whose teeth press it aside with |force| tan(pressure angle) "
-            f"whichever way they push; such a force cannot be held. Hold that of the teeth, '{self.name}.mesh', or set pressure_angle: 0."
+            f"whichever way they push. Such a force cannot be held. Hold the force of the teeth, '{self.name}.mesh', or set "
+            "pressure_angle: 0."
         )
 
     def sided(self, signs: tuple[float, float] | None) -> Any:

@@ -38,7 +38,7 @@ class Stop(ModelElement):
 
     name: str
     joint: str = in_joint(named=True, one=True, lines=True)
-    stiffness: Scalar = number("effort/travel", "of an elastic stop; left out: rigid", above=0.0, optional=True)  # or None
+    stiffness: Scalar = number("effort/travel", "of an elastic stop (default: rigid)", above=0.0, optional=True)  # or None
     lower: Scalar | None = number("travel", "lower end", None, key="min")
     upper: Scalar | None = number("travel", "upper end", None, key="max")
     damping: Scalar = number("1/rate", "share of the push at a speed of one, of an elastic stop", 0.0, least=0.0)
@@ -60,7 +60,7 @@ class Stop(ModelElement):
         return self.lower, self.upper
 
     def limits(self) -> Iterator[Limit]:
-        far = "is passed: the motion goes to"
+        far = "is passed: the motion reaches"
         if self.rigid:
             yield Limit(REACH, "", "travel", self.lower, self.upper, far, far, own=True)
 

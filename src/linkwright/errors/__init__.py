@@ -80,7 +80,7 @@ class Suggestion(str):
 class LinkwrightError(Exception):
     """Base of all errors that a user's input can cause. Sentences are joined to one message.
 
-    What a program may want is in attributes. `name` is what the message is about: the name that does not exist, or the element or
+    Data for programs are in attributes. `name` is what the message is about: the name that does not exist, or the element or
     argument at fault. `value` is the value that cannot be used, and `allowed` are the names or values that can be given instead. A
     `Suggestion` among the sentences sets `name` and `allowed`. `index` is the place, in a batch, of the state that caused the error.
     """
@@ -101,7 +101,7 @@ class LinkwrightError(Exception):
 
     @property
     def name(self) -> str:
-        """The unknown name, or the element or argument at fault; "" if the mistake has no name."""
+        """The unknown name, or the element or argument at fault, or "" if the mistake has no name."""
         return self._from_cause(self._name, "name")
 
     @property
@@ -136,7 +136,7 @@ def _portable(value: Any) -> Any:
 
 
 class ModelError(LinkwrightError):
-    """The model file (or dict) does not describe a mechanism. `where` is the file and the line; `at` is the place in the text of a
+    """The model file (or dict) does not describe a mechanism. `where` is the file and the line. `at` is the place in the text of a
     number or an expression, where known."""
 
     at: int | None = None
@@ -160,7 +160,7 @@ class AssemblyError(LinkwrightError):
 
 
 class SingularityError(LinkwrightError):
-    """The configuration does not decide what was asked (`singular_values` say how badly)."""
+    """The configuration does not determine the result (`singular_values` measure how nearly it does)."""
 
     def __init__(self, message: str, *more: str, singular_values: tuple[float, ...] = (), **data: Any):
         self.singular_values = singular_values
@@ -180,7 +180,7 @@ class NoMotorError(UsageError):
 
 
 class SimulationError(LinkwrightError):
-    """A run could not continue; `run` holds everything up to there."""
+    """A run could not continue. `run` holds everything up to there."""
 
     def __init__(self, message: str, run: Any = None, **data: Any):
         self.run = run
@@ -280,7 +280,7 @@ def _shared_pin(name: str, allowed: Sequence[str]) -> str:
     if len(there) < 2:
         return ""
     bodies, joints = (NUMERALS.get(n, str(n)) for n in (len(there) + 1, len(there)))
-    return f"{bodies.capitalize()} bodies meet at {head}, so there are {joints} joints; take {' or '.join(there)}. "
+    return f"{bodies.capitalize()} bodies meet at {head}, so there are {joints} joints. Take {' or '.join(there)}. "
 
 
 def _guess(name: str, allowed: Sequence[str], synonyms: Mapping[str, str]) -> str:

@@ -100,7 +100,7 @@ def _lines(name: str, data: bytes) -> list[tuple[int, str]]:
         here = Source(name, data[: error.start].count(b"\n") + 1)
         raise TableError("the file is not UTF-8 text. Save it as CSV UTF-8.", here) from error
     if "\0" in text:
-        raise TableError("the file holds NUL characters, so it is no text. Save it as CSV UTF-8.", Source(name, 1))
+        raise TableError("the file holds NUL characters, so it is not a text file. Save it as CSV UTF-8.", Source(name, 1))
     return list(enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1))
 
 
@@ -211,7 +211,7 @@ def csv_style(sep: str | None = None, decimal: str | None = None) -> CsvStyle:
     if cut not in SEPARATORS:
         raise UsageError(f"sep is ',', ';' or a tab, not {sep!r}.", name="sep", value=sep)
     if cut == mark:
-        raise UsageError("a comma cannot separate cells and be the decimal mark; choose sep=';'.", name="sep")
+        raise UsageError("a comma cannot separate cells and be the decimal mark. Choose sep=';'.", name="sep")
     return CsvStyle(cut, mark)
 
 

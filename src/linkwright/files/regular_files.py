@@ -89,18 +89,18 @@ def megabytes(size: int) -> str:
 def _check(path: str | os.PathLike[str], mode: int) -> None:
     if not stat.S_ISREG(mode):
         kind = next((text for test, text in KINDS if test(mode)), "it is not a regular file")
-        raise Unreadable(path, f"{kind}; give the path of a regular file")
+        raise Unreadable(path, f"{kind}. Give the path of a regular file")
 
 
 def _unreadable(path: str | os.PathLike[str], problem: Exception) -> Unreadable:
     if isinstance(problem, Unreadable):
         return problem
     reasons = {
-        errno.ENOENT: "there is no such file; check the path",
+        errno.ENOENT: "there is no such file. Check the path",
         errno.EACCES: "permission denied",
         errno.ELOOP: "its symbolic links form a loop",
         errno.ENAMETOOLONG: "its name is too long",
-        errno.EAGAIN: "it is a stream; give the path of a regular file",
+        errno.EAGAIN: "it is a stream. Give the path of a regular file",
     }
     if isinstance(problem, OSError):
         return Unreadable(path, reasons.get(problem.errno or 0, problem.strerror or str(problem)))

@@ -341,7 +341,7 @@ def _named_apart(columns: Sequence[Column]) -> Iterator[Column]:
 def style_for(place: Path, sep: str | None, decimal: str | None) -> CsvStyle:
     """The style of a CSV file; raise UsageError where another kind of file is given one."""
     if place.suffix.lower() != ".csv" and (sep is not None or decimal is not None):
-        raise UsageError(f"sep and decimal are for .csv files; '{place.name}' is none. Leave them out.", name=place.name)
+        raise UsageError(f"sep and decimal are for .csv files. '{place.name}' is none. Leave them out.", name=place.name)
     return csv_style(sep, decimal)
 
 
@@ -438,15 +438,15 @@ class Result(Renamed):
         return self.table().as_dict()
 
     def to_pandas(self) -> DataFrame:
-        """Return the table as a pandas DataFrame; `frame.attrs["units"]` has the units."""
+        """Return the table as a pandas DataFrame. `frame.attrs["units"]` has the units."""
         return self.table().to_pandas()
 
     def save(self, path: str | os.PathLike[str], *, sep: str | None = None, decimal: str | None = None) -> Path:
-        """Write the table as .csv, .xlsx, .parquet or .json; `sep` and `decimal` are for .csv files."""
+        """Write the table as .csv, .xlsx, .parquet or .json. `sep` and `decimal` are for .csv files."""
         if hasattr(type(self), "mechanism") and os.fspath(path).lower().endswith((".yaml", ".yml")):
             kind = type(self).__name__
             raise UsageError(
-                f"save of {kind} writes its table ({', '.join(ENDINGS)}); .mechanism.save({str(path)!r}) writes the model.", name=path
+                f"save of {kind} writes its table ({', '.join(ENDINGS)}). .mechanism.save({str(path)!r}) writes the model.", name=path
             )
         return self.table().save(path, sep=sep, decimal=decimal)
 

@@ -36,7 +36,7 @@ def checked(path: Any, endings: Sequence[str]) -> Path:
     try:
         return _checked(path, endings)
     except (OSError, UnicodeEncodeError) as problem:  # a name that is too long, a loop of links, no Unicode
-        reason = "it is no valid name" if isinstance(problem, UnicodeEncodeError) else problem.strerror or problem
+        reason = "it is not a valid name" if isinstance(problem, UnicodeEncodeError) else problem.strerror or problem
         raise UsageError(f"cannot write '{shown(path)}': {reason}. Choose another name.", name=shown(path)) from problem
 
 
@@ -45,10 +45,10 @@ def _checked(path: Path, endings: Sequence[str]) -> Path:
     name = shown(path)
     mode = _mode(path)
     if mode is not None and stat.S_ISDIR(mode):
-        raise UsageError(f"'{name}' is a folder; give the name of a file in it, ending in {allowed}.", name=name)
+        raise UsageError(f"'{name}' is a folder. Give the name of a file in it, ending in {allowed}.", name=name)
     if path.suffix.lower() not in endings:
         kind = f"unsupported file type '{path.suffix}'" if path.suffix else "the name has no file type"
-        raise UsageError(f"cannot write '{name}': {kind}; use {allowed}.", name=name)
+        raise UsageError(f"cannot write '{name}': {kind}. Use {allowed}.", name=name)
     if mode is not None and not stat.S_ISREG(mode):
         raise UsageError(f"cannot write '{name}': it is a pipe or device, not a regular file. Choose another name.", name=name)
     if mode is not None and not os.access(path, os.W_OK):

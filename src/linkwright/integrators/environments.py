@@ -44,7 +44,7 @@ def scheme_of(given: Any) -> Tableau | None:
         raise UsageError(f"there is no integrator {given!r:.60} of single steps.", hint, value=given, name="integrator")
     if not _is_fixed(table):
         why = "is implicit" if table.gamma > 0.0 else "chooses the length of its steps"
-        raise UsageError(f"{name} {why}; the integrator of single steps is {allowed}.", name=name)
+        raise UsageError(f"{name} {why}. The integrator of single steps is {allowed}.", name=name)
     return table
 
 
@@ -159,7 +159,7 @@ class Environments:
         text = str(error).rstrip(".")
         if stage == 0:
             return text
-        return f"a step of {self.h:g} s leads from here to a state without an answer, so it may be too long ({text})"
+        return f"a step of {self.h:g} s leads from here to a state without a solution, so it may be too long ({text})"
 
 
 class _StepWorker:

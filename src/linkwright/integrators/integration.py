@@ -26,9 +26,9 @@ REASONS = {
     mem.NOT_FINITE: ("not finite", "accelerations are no longer finite"),
     mem.DEGENERATE: ("degenerate", "the equations lose rank and no rank-revealing path was given"),
     mem.FAILED: ("failed", "a Python function called from the time loop raised an error"),
-    mem.UNANSWERED: ("no answer", "the equations have no answer"),
+    mem.UNANSWERED: ("no answer", "the equations have no solution"),
     mem.OPEN: ("open", "the loops cannot be closed again after a step"),
-    mem.SMALLEST_STEP: ("smallest step", "the tolerance asks for steps below the smallest one allowed"),
+    mem.SMALLEST_STEP: ("smallest step", "the tolerance needs steps below the smallest allowed step"),
     mem.STUCK: ("stuck", "steps have become too short to reach the end in a reasonable number of them"),
     mem.TURNED: ("turned", "a cut joint turns too far in one step to count its turns"),
     mem.TOO_MANY_STEPS: ("too many steps", "the number of steps allowed (most_steps) was used up"),
@@ -266,7 +266,7 @@ def is_native(engine: str | None) -> bool:
 
 def check(method: Method, t0: float, t1: float, step: float | None, tolerance: float, smallest: float, largest: float) -> None:
     if not (np.isfinite(t0) and np.isfinite(t1) and t1 >= t0):
-        raise UsageError(f"a run goes forward from a finite time to a later one, not from {t0} to {t1}.", name="end")
+        raise UsageError(f"a run leads forward from a finite time to a later one, not from {t0} to {t1}.", name="end")
     if step is not None and not (np.isfinite(step) and step > 0.0):
         raise UsageError(f"the step must be a positive time, not {step}.", value=step, name="step")
     if not method.adaptive and step is None:
@@ -284,7 +284,7 @@ def sample_times(samples: Any, t0: float, t1: float) -> np.ndarray | None:
     if not np.isfinite(times).all() or np.any(np.diff(times) < 0.0):
         raise UsageError("sample times must be finite and in ascending order.", name="samples")
     if len(times) and (times[0] < t0 or times[-1] > t1 + 1e-9 * max(1.0, abs(t1))):
-        raise UsageError(f"sample times must lie between {t0} and {t1}; these go from {times[0]} to {times[-1]}.", name="samples")
+        raise UsageError(f"sample times must lie between {t0} and {t1}. These go from {times[0]} to {times[-1]}.", name="samples")
     return np.minimum(times, t1)
 
 

@@ -167,7 +167,7 @@ class Problem:
                 "states are corrected after every step or after every n-th one, above a residual that is not negative.", name="state"
             )
         if self.inputs is None and (n_in_x or self.n_u):
-            raise UsageError("extra states that are no quadratures need a kernel of inputs, which gives their rates.", name="extra")
+            raise UsageError("extra states that are not quadratures need a kernel of inputs, which gives their rates.", name="extra")
         for name, kernel, n_in, n_out in (
             ("rates", self.rates, nm + more, nm + self.n_power),
             ("project", self.project, nm + more, nm + 3),
@@ -183,7 +183,7 @@ class Problem:
             for k in (kernel, kernel.backup if kernel else None):
                 if k is not None and (k.n_in != n_in or k.n_out < n_out):
                     raise UsageError(
-                        f"the kernel '{name}' has {k.n_in} inputs and {k.n_out} outputs; this problem needs {n_in} and at least {n_out}.",
+                        f"the kernel '{name}' has {k.n_in} inputs and {k.n_out} outputs. This problem needs {n_in} and at least {n_out}.",
                         name=name,
                     )
         if not np.all(np.diff(np.asarray(self.corners)) > 0.0):

@@ -67,7 +67,7 @@ class Kernel:
     def __reduce__(self) -> Any:
         if self.again is None:
             raise UsageError(
-                f"kernel '{self.name}' is a part of a time loop; kernels of s.kernel(...) can be pickled and copied.", name=self.name
+                f"kernel '{self.name}' is a part of a time loop. Kernels of s.kernel(...) can be pickled and copied.", name=self.name
             )
         return self.again
 
@@ -341,7 +341,7 @@ class Kernel:
         out = []
         for b in self.inputs:
             if b.name not in values:
-                raise UsageError(f"kernel '{self.name}' needs {', '.join(needed)}; '{b.name}' is missing.", name=self.name)
+                raise UsageError(f"kernel '{self.name}' needs {', '.join(needed)}. '{b.name}' is missing.", name=self.name)
             out.append(self._shaped(b, values[b.name]))
         return out
 
@@ -358,7 +358,7 @@ class Kernel:
             x = x[None]
         if x.shape[x.ndim - len(b.shape) :] != b.shape or x.ndim < len(b.shape):
             order = f": {', '.join(self.names[b.name])}" if b.name in self.names else ""
-            raise UsageError(f"input '{b.name}' of kernel '{self.name}' has shape {x.shape}; it needs (..., {b.size}){order}.", name=b.name)
+            raise UsageError(f"input '{b.name}' of kernel '{self.name}' has shape {x.shape}. It needs (..., {b.size}){order}.", name=b.name)
         return x
 
     def _by_name(self, b: Block, value: Mapping[str, Any]) -> np.ndarray:

@@ -90,7 +90,7 @@ class Variant:
         loops = [loop.name for loop in skel.tree.loops]
         for name in self.without:
             if name not in loops:
-                tree = f" Joint '{name}' is in the spanning tree; cuts=['{name}'] makes it one." if name in skel.tree.node_of_joint else ""
+                tree = f" Joint '{name}' is in the spanning tree. cuts=['{name}'] makes it one." if name in skel.tree.node_of_joint else ""
                 raise UsageError(
                     f"'{name}' closes no loop and cannot be switched off. {nearest(name, loops, 'Closing conditions')}{tree}",
                     name=name,
@@ -115,7 +115,7 @@ def armature_of(skel: Skeleton, inertias: Mapping[str, Any]) -> tuple[float, ...
         if node is None:
             if name in skel.tree.cuts:
                 raise UsageError(
-                    f"joint '{name}' is cut, so that its speed is no coordinate and the inertia of a rotor has no place there. "
+                    f"joint '{name}' is cut, so that its speed is not a coordinate and the inertia of a rotor has no place there. "
                     f"Choose other cuts: cuts=[...] without '{name}'.",
                     name=name,
                 )
@@ -123,7 +123,7 @@ def armature_of(skel: Skeleton, inertias: Mapping[str, Any]) -> tuple[float, ...
         span = skel.tree.nodes[node].v
         if span.stop - span.start != 1:
             raise UsageError(
-                f"joint '{name}' has {span.stop - span.start} degrees of freedom; a rotor needs a hinge or a slider.", name=name
+                f"joint '{name}' has {span.stop - span.start} degrees of freedom. A rotor needs a hinge or a slider.", name=name
             )
         out[span] += float(inertia)
     return tuple(float(x) for x in out)
@@ -197,7 +197,8 @@ class Kernels:
         """Kernels of the mechanism with drivers, rotors, without some loops, with powers; made once. Variants do not add up:
         what is wanted is said against the mechanism as written."""
         if self.chosen != Variant():
-            raise UsageError("this is a variant already: ask the kernels of the mechanism as written for another one.", name="variant")
+            raise UsageError("this is a variant already. Take another variant from the kernels of the mechanism as "
+                "written.", name="variant")
         wanted = wanted.checked(self.loops.skel)
         if wanted == Variant():
             return self
@@ -260,7 +261,7 @@ class Kernels:
         if outputs:
             self._need_outputs(name, by, outputs)
         if name in SOLVES and (self.chosen.drivers or self.chosen.armature):
-            raise UsageError(f"kernel '{name}' belongs to the mechanism as written; a variant with drivers or rotors has none.", name=name)
+            raise UsageError(f"kernel '{name}' belongs to the mechanism as written. A variant with drivers or rotors has none.", name=name)
         if signature.masses:
             self.need_masses()
         options: dict[str, Any] = {}
@@ -276,7 +277,7 @@ class Kernels:
             named = ("Lambda", "mu", "J", "rate") if name == "operational" else ("T", "bias")
             names = {**names, **{key: [row.name for row in options["tasks"]] for key in named}}
         elif tasks:
-            raise UsageError(f"kernel '{name}' has no option `tasks`; kernels 'operational' and 'task_terms' have it.", name=name)
+            raise UsageError(f"kernel '{name}' has no option `tasks`. Kernels 'operational' and 'task_terms' have it.", name=name)
 
         def program() -> Program:
             solve = SOLVES.get(name) or options.get("formulation") or "sslm"

@@ -191,8 +191,8 @@ def trace(
             found = getattr(moved(parameters), signature.method)(**arrays, **{k: x for k, x in given.items() if x is not None})
         except ZeroDivisionError:  # of a pivot that is a number, not a symbol
             raise SingularityError(
-                "the equations of this mechanism cannot be solved in any position: a mass, a moment of inertia or a length is zero where "
-                "it must not be. Give every body that can turn by itself a moment of inertia.",
+                "the equations of this mechanism cannot be solved in any position: a mass, a moment of inertia or a length is zero but "
+                "must not be. Give every body that can turn alone a moment of inertia.",
                 name="equations",
             ) from None
     return without_unused(g.program(list(found.items())), ("near",) if signature.packed else OPTIONAL)

@@ -131,7 +131,7 @@ class Instant:
     @property
     def known_a(self) -> Any:
         if self.a is None:
-            raise ChannelError("accelerations are not part of this result; a cycle or a simulation has them.", name="accelerations")
+            raise ChannelError("accelerations are not part of this result. A cycle or a simulation has them.", name="accelerations")
         return self.a
 
     @cached_property
@@ -146,14 +146,14 @@ class Instant:
     def loads(self) -> Any:
         """Drive efforts and reactions here."""
         if self.solver is None:
-            raise ChannelError("loads are not part of this result; a cycle or a simulation has them.")
+            raise ChannelError("loads are not part of this result. A cycle or a simulation has them.")
         return self.solver(self)
 
     def term(self, name: str) -> Any:
         """An array that was computed for this instant; raise ChannelError where it was not."""
         if name not in self.terms:
             raise ChannelError(
-                f"'{name}' is not part of a state by itself; read the channel from a cycle: m.cycle()['guide.jerk'].", name=name
+                f"'{name}' is not part of a state alone. Read the channel from a cycle: m.cycle()['guide.jerk'].", name=name
             )
         return self.terms[name]
 

@@ -117,7 +117,7 @@ def coordinate(d: Description, name: str) -> JointCoordinate | Distance:
     if not entries:
         raise ModelError(f"joint '{name}' is {joint.type}: it has no coordinate that could move. Name another joint.", name=name)
     single = [entry_of(joint, i).name for i in entries]
-    raise ModelError(f"'{name}' is no single coordinate of the {joint.type} joint '{joint.name}'. Use {' or '.join(single)}.", name=name)
+    raise ModelError(f"'{name}' is not a single coordinate of the {joint.type} joint '{joint.name}'. Use {' or '.join(single)}.", name=name)
 
 
 def coordinate_or_none(d: Description, name: str) -> JointCoordinate | Distance | None:
@@ -192,5 +192,5 @@ def part_of(joint: Joint, name: str) -> JointPart:
     rest = name.partition(".")[2]
     if rest not in known:
         names = [f"{joint.name}.{x}" if x else joint.name for x in known]
-        raise ModelError(f"'{name}' is no velocity of the {joint.type} joint '{joint.name}'.", None, nearest(name, names, "Velocities"))
+        raise ModelError(f"'{name}' is not a velocity of the {joint.type} joint '{joint.name}'.", None, nearest(name, names, "Velocities"))
     return JointPart(joint, known[rest])

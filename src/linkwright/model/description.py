@@ -329,11 +329,11 @@ class Description(ElementSections):
 
     @property
     def moving(self) -> tuple[Body, ...]:
-        """Return the moving bodies that a user knows: all but ground and the links inside chains of joints."""
+        """Return the moving bodies of the model file: all but ground and the links inside chains of joints."""
         return tuple(b for b in self.bodies[1:] if not b.chain)
 
     def numbers(self, values: Mapping[str, Any] | None = None) -> Description:
-        """Return this description with every `Expr` evaluated; `values` override parameters, over any scalar.
+        """Return this description with every `Expr` evaluated. `values` override parameters, over any scalar.
 
         Variables that are not parameters (channels in loads) stay expressions. `values` may also name numbers of the drawing,
         coordinates of pins (C.x) and lengths of links (crank.length): see `drawn_numbers`.
@@ -360,7 +360,7 @@ class Description(ElementSections):
 
     @cached_property
     def in_symbols(self) -> Description:
-        """Return this description with the numbers of its drawing as parameters; itself where it was not read from a file or dict."""
+        """Return this description with the numbers of its drawing as parameters, or itself if it was not read from a file or dict."""
         read = getattr(self.document, "in_symbols", None)
         if self.poses or read is None:
             return self

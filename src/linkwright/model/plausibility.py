@@ -131,7 +131,7 @@ def no_gravity(d: Description) -> list[str]:
     if any(float(x) for x in d.gravity) or not any(b.mass for b in d.bodies[1:]):
         return []
     example = "[0, -9.81 m/s^2]" if d.planar else "[0, 0, -9.81 m/s^2]"
-    return [f"no gravity is given, so there is none; write `gravity: {example}` if there should be"]
+    return [f"no gravity is given, so there is none. Write `gravity: {example}` if there should be"]
 
 
 def elastic_loads(d: Description) -> list[str]:

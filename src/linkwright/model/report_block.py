@@ -44,7 +44,7 @@ def read_report(node: FileNode | None) -> ReportBlock:
         said = " ".join(keys[name].string(name).split())
         if len(said) > MOST_LETTERS:
             raise keys[name].error(
-                f"{name} of the report has {counted(len(said), 'letter')}; a title block has room for {MOST_LETTERS}.", name=name
+                f"{name} of the report has {counted(len(said), 'letter')}. A title block has room for {MOST_LETTERS}.", name=name
             )
         texts[name] = said
     return ReportBlock(**texts, curves=_curves(keys.get("curves")))

@@ -199,7 +199,7 @@ class Assembler:
             return a - correction * self.loops.columns
         raise UsageError(
             f"these accelerations contradict the closed loops: the nearest possible ones differ by {off:.3g} rad/s^2 (or "
-            f"{off * self.loops.kappa:.3g} m/s^2). Give the accelerations of the drives by name; those of the other joints follow.",
+            f"{off * self.loops.kappa:.3g} m/s^2). Give the accelerations of the drives by name. The other joints follow.",
             name="a",
         )
 
@@ -290,7 +290,7 @@ class Assembler:
         k = self.loops.at(st.q, v, st.t, st.references).k / self.loops.row_scale
         lost = self.loops.factored(self.loops.at(st.q, v, st.t, st.references), 1e-6).left_null
         if (lost.shape[1] and np.abs(lost.T @ k).max() > 1e-6 * (1.0 + float(v @ v))) or not v @ v > 0.0:
-            raise SingularityError(f"no branch through this position moves like {dict(speeds)}; name the speeds of more joints.", name="v")
+            raise SingularityError(f"no branch through this position moves like {dict(speeds)}. Name the speeds of more joints.", name="v")
         return v
 
     def branches(self, q: Mapping[str, Any] | None = None, *, most: int | None = None, tries: int = 400, method: str = "auto") -> Branches:
@@ -311,7 +311,7 @@ class Assembler:
             jt = joints.create(joint.type, joint.options)
             single = [f"{joint.name}.{p}" for p in jt.v_names] if jt.q_names == jt.v_names else ["its body's pose"]
             raise ChannelError(
-                f"'{name}' of the {joint.type} joint '{joint.name}' is no single coordinate. Use {', '.join(single)}.", name=name
+                f"'{name}' of the {joint.type} joint '{joint.name}' is not a single coordinate. Use {', '.join(single)}.", name=name
             )
         return joint, part.v, part.kind
 
@@ -399,7 +399,7 @@ class Assembler:
             references[part.name] = self.targets.values(part, value, rate=False)
             return part.name
         if part.q is None:
-            raise UsageError(f"'{name}' is a velocity and cannot be guessed; give a position.", name=name)
+            raise UsageError(f"'{name}' is a velocity and cannot be guessed. Give a position.", name=name)
         x = quantity(value, KINDS[part.kind], f"'{name}'")
         references[part.joint.name] = np.array([x if k == part.q else y for k, y in enumerate(references[part.joint.name])])
         return part.joint.name
@@ -574,7 +574,7 @@ class Targets:
             size = float(np.linalg.norm(out[:4]))
             if not size > 0.0:
                 raise UsageError(
-                    f"'{joint.name}': the quaternion is zero, which is no rotation. Without one write 1, 0, 0, 0.", name=joint.name
+                    f"'{joint.name}': the quaternion is zero, which is not a rotation. Without one write 1, 0, 0, 0.", name=joint.name
                 )
             out[:4] /= size
         return out
@@ -605,7 +605,7 @@ class Targets:
             return self._whole(part, self.values(part, value, rate=False), here, walked)
         if part.q is None:
             raise UsageError(
-                f"'{name}' is a velocity, without a position; give the joint's quaternion, `{part.joint.name}.quat`, or v=.", name=name
+                f"'{name}' is a velocity, without a position. Give the joint's quaternion, `{part.joint.name}.quat`, or v=.", name=name
             )
         now, there = float(here.references[part.joint.name][part.q]), quantity(value, KINDS[part.kind], f"'{name}'")
         self._check_far(name, now, there, part.kind)
@@ -638,7 +638,7 @@ class Targets:
         if abs(there - now) > FAR * (1.0 if kind == "angle" else self.loops.kappa):
             far, references = (shown(x, KINDS[kind], self.loops.skel.tree.description.units) for x in (there, now))
             raise UsageError(
-                f"'{name}' = {far} is too far from its start, {references}, to be walked to; check the value and its unit.", name=name
+                f"'{name}' = {far} is too far from its start, {references}, to be walked to. Check the value and its unit.", name=name
             )
 
     def speeds(self, name: str, value: Any, here: Instant) -> list[Constraint]:
@@ -688,7 +688,7 @@ def attitude(name: str, value: Any) -> np.ndarray:
         return rotation_quaternion(np.array(R, dtype=float))
     q = np.array([_number(x, "quaternion", False, f"'{name}'") for x in items])
     if not np.linalg.norm(q) > 0.0:
-        raise UsageError(f"'{name}' is zero, which is no rotation. Without one write 1, 0, 0, 0.", name=name)
+        raise UsageError(f"'{name}' is zero, which is not a rotation. Without one write 1, 0, 0, 0.", name=name)
     return q / np.linalg.norm(q)
 
 

@@ -58,7 +58,7 @@ def assembly_modes(assembler: Assembler, fixed: Loops, held: Mapping[str, Any], 
     if method not in METHODS:
         raise UsageError(f"method is one of {', '.join(map(repr, METHODS))}, not {method!r}.", name="method", value=method)
     if most is not None and most < 1:
-        raise UsageError(f"most is the number of modes that are wanted, at least 1, not {most}.", name="most", value=most)
+        raise UsageError(f"most is the number of modes, at least 1, not {most}.", name="most", value=most)
     here = assembler.start.instant
     why = ""
     if method != "starts":
@@ -91,7 +91,7 @@ def held_system(assembler: Assembler, held: Mapping[str, Any]) -> tuple[PoseEqua
             try:
                 joint, i, kind = assembler.coordinate(name)
             except ChannelError as error:
-                raise Unsupported(f"'{name}' is no single coordinate") from error
+                raise Unsupported(f"'{name}' is not a single coordinate") from error
             entries[name] = (joint, i)
         values.append(float(quantity(value, KINDS[kind])))
     equations = pose_equations(assembler.description, entries, _typical_length(assembler))
@@ -236,7 +236,7 @@ class _PathSearch:
         if path is None:
             raise AssemblyError(
                 f"no path without a singular position was found between the modes {first} and {second} in a search of at most "
-                f"{most} positions{' within the limits' if within else ''}. There may be none; or try a larger most, another "
+                f"{most} positions{' within the limits' if within else ''}. There may be none. Otherwise try a larger most, another "
                 "seed or wider limits."
             )
         some = np.concatenate([path[:-1:4], path[-1:]])
@@ -256,7 +256,7 @@ class _PathSearch:
             fixed = self.assembler.held_loops(dict(zip(self.P.names, (float(x) for x in u), strict=True)), here)
             at = placed(self.assembler, fixed, self.P, z[: self.P.size], u, here)
             if at is None:
-                raise AssemblyError("a position of the path could not be closed in joint coordinates; try another seed.")
+                raise AssemblyError("a position of the path could not be closed in joint coordinates. Try another seed.")
             here = at.at
             states.append(State.of(here))
         return tuple(states)

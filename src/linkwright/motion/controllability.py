@@ -162,8 +162,9 @@ def _beside_base(loops: Loops, st: State, rows: np.ndarray, names: Sequence[str]
 def _floating_text(names: Sequence[str], freedoms: int, missing: int) -> str:
     moved = freedoms - missing
     return (
-        f"{_count(len(names), 'drive')} move{'s' * (len(names) == 1)} {degrees_of_freedom(moved)} of {freedoms}; the other {missing} are "
-        "those of the floating base, whose momentum only weight, contacts and loads change."
+        f"{_count(len(names), 'drive')} move{'s' * (len(names) == 1)} {degrees_of_freedom(moved)} of {freedoms}. The other "
+        f"{missing} belong "
+        "to the floating base, whose momentum only weight, contacts and loads change."
     )
 
 
@@ -271,8 +272,8 @@ def _text(reach: Reach, names: Sequence[str], missing: int, motion: str, advice:
     if reach.ok and reach.smallest < NEARLY:
         return (
             f"{drives} move{'s' * (p == 1)} {freedoms}, but nearly not: smallest singular value {reach.smallest:.3g}. "
-            f"The motion in which {motion} takes efforts about {1.0 / reach.smallest:.0e} times as large as elsewhere; "
-            "they grow without bound toward the position where it is lost."
+            f"The motion in which {motion} takes efforts about {1.0 / reach.smallest:.0e} times as large as elsewhere. "
+            "They grow without bound toward the position in which control is lost."
         )
     if reach.ok:
         return f"{drives} move{'s' * (p == 1)} {freedoms}; smallest singular value {reach.smallest:.3g}."

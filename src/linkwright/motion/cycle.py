@@ -189,7 +189,7 @@ def law_of(drive: Drive, x0: float, speed: float | None = None) -> Curve:
     if drive.kind == "speed" and speed is None:
         if isinstance(drive.value, (Expr, Table)):
             raise UsageError(
-                f"the speed of '{drive.joint}' varies with time; give its position as a function of t to turn it.", name=drive.joint
+                f"the speed of '{drive.joint}' varies with time. Give its position as a function of t to turn it.", name=drive.joint
             )
         return Line(x0, float(drive.value))
     return Line(x0, 1.0 if speed is None else speed)
@@ -246,7 +246,7 @@ def plan(
         notes.append(static_note(desc))
         speed = None if drive.kind == "speed" and not isinstance(drive.value, (Expr, Table)) and drive.value else 1.0
     elif speed is not None and drive.kind in ("position", "moves"):
-        notes.append(f"speed= is left aside: '{lead}' follows its own program; speed=0 gives the static forces along it")
+        notes.append(f"speed= is left aside: '{lead}' follows its own program. speed=0 gives the static forces along it")
     law = law_of(drive, x[lead], speed)
     laws: dict[str, Curve] = {lead: law}
     free = drives if together else independent(loops, here, [lead], list(drives))
@@ -274,7 +274,7 @@ def plan(
     span = _program_length(law, notes) if duration is None else duration
     whole = _program_length(law, []) if isinstance(law, (Program, Piecewise, Periodic)) else span
     if span < whole * (1.0 - 1e-9):
-        notes.append(f"duration= shows the first {span:.4g} s of a program of {whole:.4g} s; it is cut short, not run faster")
+        notes.append(f"duration= shows the first {span:.4g} s of a program of {whole:.4g} s. It is cut short, not run faster")
     return CyclePlan(lead, laws, span, rate, False, tuple(notes))
 
 
@@ -333,7 +333,7 @@ def _first_ground_joint(desc: Description) -> str:
     for j in desc.joints:
         if ground in (j.first, j.second) and joints.create(j.type, j.options).nv == 1:
             return j.name
-    raise UsageError("no drive is given and no hinge or slider on ground could be one; write `drive: {joint: 60 rpm}`.", name="drive")
+    raise UsageError("no drive is given and no hinge or slider on ground could be one. Write `drive: {joint: 60 rpm}`.", name="drive")
 
 
 # ---------------------------------------------------------------- where it begins, and how far it goes
@@ -409,7 +409,7 @@ def _swing(loops: Loops, ready: Prepared, steps: int, origin: np.ndarray, native
     found = swept(tied, lowest.at.q, lowest.at.references, times, native) or sampled(loops, tied, lowest, times)
     if found is None:
         places = " and ".join(position_text(desc, p.lead, float(law(t)[0])) for t in (low, high))
-        raise SingularityError(f"drive '{p.lead}' could not be followed between {places}; choose another start position.", name=p.lead)
+        raise SingularityError(f"drive '{p.lead}' could not be followed between {places}. Choose another start position.", name=p.lead)
     swing = _swing_note(desc, p, low, high, ends) if ready.doubt is None else _doubt_note(desc, p, ready.doubt, tied.kappa)
     c = trajectory(loops, tied, found, p.lead, law, origin, full_turn=False, dead=dead)
     return _noted(desc, p, c if ready.doubt is None else replace(c, full_turn=ready.doubt.full_turn), [swing], low)
@@ -447,7 +447,7 @@ def _swing_range(loops: Loops, ready: Prepared, native: Walk | None) -> SwingRan
     low, high, others = met_low.t, met_high.t, (met_low.name, met_high.name)
     if high - low < 1e-6 * p.span:
         held = f"held by the stop of {listing(list(dict.fromkeys(filter(None, others))))}" if any(others) else "at a dead center"
-        raise SingularityError(f"drive '{p.lead}' is {held} and cannot move either way; choose another start position.", name=p.lead)
+        raise SingularityError(f"drive '{p.lead}' is {held} and cannot move either way. Choose another start position.", name=p.lead)
     ways = zip(ends, (back, ahead), stops, others, strict=True)
     dead = [DeadCenter(x, last.q) for x, last, stopped, other in ways if stopped and not other]
     slides = not is_rotary(desc, p.lead)
@@ -507,7 +507,7 @@ def need_few_turns(d: Description, lead: str, laws: Mapping[str, Curve], span: f
     for name, n in _turns(d, lead, laws, span).items():
         if n > MOST_TURNS:
             raise UsageError(
-                f"drive '{name}' turns {n:.4g} times in one cycle of '{lead}'; at most {MOST_TURNS} are computed. Look at one turn of it "
+                f"drive '{name}' turns {n:.4g} times in one cycle of '{lead}'. At most {MOST_TURNS} are computed. Look at one turn of it "
                 f"by drive='{name}', or correct the speed of one of them.",
                 name=name,
             )
@@ -518,7 +518,7 @@ def coarse_notes(d: Description, lead: str, laws: Mapping[str, Curve], t: np.nda
     steps = len(t) - 1
     turns = _turns(d, lead, laws, float(t[-1] - t[0]) if len(t) else 0.0)
     return [
-        f"drive '{name}' turns {n:.4g} times in this cycle, {steps / n:.3g} samples per cycle: larger values may lie between them; take "
+        f"drive '{name}' turns {n:.4g} times in this cycle, {steps / n:.3g} samples per cycle: larger values may lie between them. Take "
         "more steps"
         for name, n in turns.items()
         if n > 1.0 and steps < COARSE_SAMPLES * n

@@ -42,7 +42,7 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], val
         raise UsageError("name the parameters of the model to differentiate by: c.derivatives(['L1', 'crank.mass']).", name="by")
     drives = list(c.drives)
     if len(drives) + core.tree.nc + core.kernels.plan.spinning < core.tree.nv or not drives:
-        raise UsageError("derivatives hold the coordinates of the drives; this motion has none, or too few to determine it.")
+        raise UsageError("derivatives hold the coordinates of the drives. This motion has none, or too few to determine it.")
     kernels = _varied(core, chosen)
     unloaded = _unloaded(core, drives, chosen)
     at = np.array([p.value for p in chosen]) if values is None else np.asarray(values, dtype=float)
@@ -99,11 +99,11 @@ def _unloaded(core: Compiled, drives: Sequence[str], chosen: Sequence[Parameter]
     if missing:
         return f"the mass of {listing(missing)} is not given"
     if d.rubbing:
-        return "friction grows with the load; m.tolerances(...) gives derivatives of single measures"
+        return "friction grows with the load. m.tolerances(...) gives derivatives of single measures"
     if core.kernels.plan.spinning and any(p.geometry for p in chosen):
-        return "links spin about lines that dimensions move; m.tolerances(...) gives derivatives of single measures"
+        return "links spin about lines that dimensions move. m.tolerances(...) gives derivatives of single measures"
     if not core.determinate_loads or len(drives) + core.tree.nc != core.tree.nv - core.kernels.plan.spinning:
-        return "redundant constraints or drives share the loads; m.tolerances(...) gives derivatives of measures of unique loads"
+        return "redundant constraints or drives share the loads. m.tolerances(...) gives derivatives of measures of unique loads"
     return ""
 
 
@@ -121,7 +121,7 @@ def _speeds(core: Compiled, chosen: Sequence[Parameter], values: np.ndarray, dri
                 continue
             if drive.kind != "speed" or isinstance(drive.value, (Expr, Table)):
                 raise UsageError(
-                    f"the program of drive '{drive.joint}' is written with '{p.name}'; derivatives are taken at a fixed motion of the "
+                    f"the program of drive '{drive.joint}' is written with '{p.name}'. Derivatives are taken at a fixed motion of the "
                     "drives, only a constant speed may vary.",
                     name=drive.joint,
                 )
@@ -171,7 +171,7 @@ def _check_motion(core: Compiled, c: Trajectory, found: Any) -> None:
     for name, mine, theirs in (("velocities", c.v, found.v), ("accelerations", c.a, found.a)):
         gap = np.abs(mine - theirs)[found.ok].max(initial=0.0)
         if gap > 1e-6 * (1.0 + np.abs(mine).max(initial=0.0)):
-            raise UsageError(f"the {name} of this motion are not those that its drives determine: derivatives hold the drives only.")
+            raise UsageError(f"the {name} of this motion do not follow from its drives alone, and derivatives hold only the drives.")
 
 
 def _check_redundant(

@@ -87,7 +87,7 @@ class DesignTurns:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Channels that are read; others have to be read design by design."""
+        """Channels that are read. Others have to be read design by design."""
         return () if self._made is None else self._made[2]
 
     @cached_property

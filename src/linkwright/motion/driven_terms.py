@@ -74,7 +74,7 @@ class HeldTerms(Mapping[str, Any]):
     def _push(self, name: str) -> Any:
         place = effort_place(self.at.skel.tree.description, name)
         if place is None:
-            raise ChannelError(f"'{name}' is no place for a force.", name=name)
+            raise ChannelError(f"'{name}' is not a place for a force.", name=name)
         d = self._driven
         rows, columns = d.order
         z, _ = eliminate(d.J.T, -place.rows(self.at)[0], (columns, rows))

@@ -163,7 +163,7 @@ def _restless(rest: RestForces, st: State, energies: Sequence[float]) -> str:
     return (
         f"no equilibrium: after {counted(len(energies), 'step')} {left} are left in '{names[worst]}', and the potential energy "
         "falls no more. "
-        "A load there depends on the motion, or changes too abruptly; begin at another position."
+        "A load there depends on the motion, or changes too abruptly. Begin at another position."
     )
 
 

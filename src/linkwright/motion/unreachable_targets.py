@@ -43,12 +43,12 @@ def unreachable(loops: Loops, targets: Sequence[Constraint], walk: Instant, q: n
         )
         return AssemblyError(text, gap=gaps[worst], loop=name)
     if _dependent(loops, tied, q, references):
-        text = f"the wanted values ({names}) depend on each other, and they do not fit together ({left}). Leave one of them out."
+        text = f"the target values ({names}) depend on each other, and they do not fit together ({left}). Leave one of them out."
         return AssemblyError(text, gap=gaps[worst], loop=name)
     lost = lost_loop(loops, walk.q, walk.references, q, references)
     if lost:
         why = (
-            f"there the loop closed by '{lost}' is in a singular position, where branches of the motion meet ({left}). "
+            f"there the loop closed by '{lost}' is in a singular position, in which branches of the motion meet ({left}). "
             "Choose a value before it, or begin on the other side by `guess`."
         )
     else:
@@ -58,7 +58,7 @@ def unreachable(loops: Loops, targets: Sequence[Constraint], walk: Instant, q: n
             f"there it is at the end of its reach on this branch, a dead center{', where ' if special else ''}{special} ({left}). "
             "Choose a value inside the reach (see limits), or another branch by `guess`."
         )
-    return AssemblyError(f"cannot reach the wanted {names}: it gets {_way(loops, targets, walk.t)}; {why}", gap=gaps[worst], loop=name)
+    return AssemblyError(f"cannot reach the target {names}: it gets {_way(loops, targets, walk.t)}; {why}", gap=gaps[worst], loop=name)
 
 
 def _dependent(loops: Loops, tied: Loops, q: np.ndarray, references: Mapping[str, Any]) -> bool:
@@ -120,14 +120,14 @@ def cannot_move(loops: Loops, tied: Loops, q: np.ndarray, references: Mapping[st
     if len(tied_names) > 1:
         together = " and ".join(f"'{n}'" for n in tied_names)
         return SingularityError(
-            f"at this position the loops tie {together} to each other (a dead center, or joints that always move together), and the wanted "
+            f"at this position the loops tie {together} to each other (a dead center, or joints that always move together), and the given "
             "speeds contradict that. Give fewer speeds and let the others follow, or another position.",
             singular_values=tuple(f.s),
         )
     stopped = tied_names or list(dict.fromkeys(extra))
     held = " and ".join(f"'{n}'" for n in stopped)
     return SingularityError(
-        f"at this position {held} {'is' if len(stopped) == 1 else 'are'} at a dead center: no motion of the mechanism gives the wanted "
+        f"at this position {held} {'is' if len(stopped) == 1 else 'are'} at a dead center: no motion of the mechanism gives this "
         "speed. Give the speed of another joint, or another position.",
         singular_values=tuple(f.s),
     )

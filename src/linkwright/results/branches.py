@@ -109,7 +109,7 @@ class Branches(Result, list[State]):
         if first == second:
             raise UsageError(f"a path needs two different modes, not {first} twice.", value=first)
         if self._search is None or not (self.signs[first] and self.signs[second]):
-            raise UsageError(f"paths between modes need modes found by a homotopy; these were found by {self.completeness}.")
+            raise UsageError(f"paths between modes need modes found by a homotopy. These were found by {self.completeness}.")
         if self.signs[first] != self.signs[second]:
             raise SingularityError(
                 f"every path between the modes {first} and {second} meets a singular position: the determinant of the loops by the poses "

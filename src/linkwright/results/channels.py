@@ -74,7 +74,7 @@ class Channel:
         """Size in SI of a unit this channel can be read in."""
         if self.dimension in ("mixed", "none"):
             raise ChannelError(
-                f"channel '{self.name}' mixes angles and lengths; ask for one component to convert it to '{unit}'.", name=self.name
+                f"channel '{self.name}' mixes angles and lengths. Name one component to convert it to '{unit}'.", name=self.name
             )
         energy = self.dimension == "energy"
         try:
@@ -139,7 +139,7 @@ class Channels:
             return self._all[name]
         split = [n for n in self._all if n.startswith(f"{name}:") and "." not in n]
         if split:
-            raise ChannelError(f"pin '{name}' joins several bodies; its joints are {', '.join(split)}.", name=name, allowed=split)
+            raise ChannelError(f"pin '{name}' joins several bodies. Its joints are {', '.join(split)}.", name=name, allowed=split)
         meant = nearest_channel(str(name), self.names)
         hint = renamed_channel(str(name)).strip() or meant
         raise ChannelError(f"there is no channel '{name}'. {hint}", name=str(name), allowed=meant.allowed)

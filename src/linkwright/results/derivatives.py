@@ -95,7 +95,7 @@ class MotionDerivatives:
             for name in missing:
                 if name not in found:
                     raise UsageError(
-                        f"channel '{name}' chooses between formulas and has no derivative here; ask for what it is made of.", name=name
+                        f"channel '{name}' chooses between formulas and has no derivative here. Use the channels it is made of.", name=name
                     )
                 self._known[name] = found[name]
         for name in (n for n in channels if self.strict and n not in self._undefined):
@@ -161,7 +161,7 @@ class MotionDerivatives:
             return found
         if name in self.motion._load_channels:
             raise UsageError(f"channel '{name}' has no derivatives here: {self.unloaded}.", name=name)
-        raise UsageError(f"channel '{name}' was recorded and is no function of the state: it has no derivative.", name=name)
+        raise UsageError(f"channel '{name}' was recorded and is not a function of the state: it has no derivative.", name=name)
 
     @cached_property
     def _table(self) -> Channels:

@@ -129,7 +129,7 @@ class MotionChannels(Mapping[str, Channel]):
         found = effort_place(self.d, name)
         if found is None:
             raise ChannelError(
-                f"'{what}': '{name}' is no place for a force: write OUTPUT.advantage.INPUT with joints, points or cylinders.",
+                f"'{what}': '{name}' is not a place for a force: write OUTPUT.advantage.INPUT with joints, points or cylinders.",
                 nearest(name, self._outputs, "Places"),
             )
         return found
@@ -140,7 +140,7 @@ class MotionChannels(Mapping[str, Channel]):
         output, source = self._place(head, name), self._place(tail.removeprefix(".") or first, name)
         if output.name in self.held and output.name != source.name and len(self.held) > 1:
             raise ChannelError(
-                f"'{name}': '{output.name}' is a drive, which is held while '{source.name}' moves; choose another output.", name=name
+                f"'{name}': '{output.name}' is a drive, which is held while '{source.name}' moves. Choose another output.", name=name
             )
         if source.name in self.held:
             column = self.held.index(source.name)
@@ -148,7 +148,7 @@ class MotionChannels(Mapping[str, Channel]):
             column = 0
         else:
             raise ChannelError(
-                f"'{name}': with {counted(len(self.held), 'drive')} the input must be one of them ({', '.join(self.held)}); the "
+                f"'{name}': with {counted(len(self.held), 'drive')} the input must be one of them ({', '.join(self.held)}). The "
                 "others are held.",
                 name=name,
             )

@@ -80,7 +80,7 @@ class MotionReading:
         held = self.held
         if not self.prescribed and name.rpartition(".")[2].startswith("j"):
             what = "a run has accelerations only" if self.is_run else "the third derivative of what prescribes it is not known"
-            raise ChannelError(f"there is no channel '{name}': {what}; a cycle of {', '.join(held)} has jerks.", name=name, allowed=held)
+            raise ChannelError(f"there is no channel '{name}': {what}. A cycle of {', '.join(held)} has jerks.", name=name, allowed=held)
 
     def read(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
         """Channels by name, all samples at once; NaN where they are not determined."""

@@ -59,7 +59,7 @@ def _need_place(at: Instant, name: str) -> EffortPlace:
     found = effort_place(at.skel.tree.description, name)
     if found is None:
         raise ChannelError(
-            f"'{name}' is no coordinate that can be held: jerk, advantage and transmission by force need a joint or cylinder.", name=name
+            f"'{name}' is not a coordinate that can be held: jerk, advantage and transmission by force need a joint or cylinder.", name=name
         )
     return found
 
@@ -179,7 +179,7 @@ class HeldMotion:
         found = self.batch.values(named)
         missing = [name for name in named if name not in found]
         if missing and self.varied:
-            raise ChannelError(f"{', '.join(missing)}: a joint of this mechanism runs on numbers only; designs are read one by one.")
+            raise ChannelError(f"{', '.join(missing)}: a joint of this mechanism runs on numbers only. Designs are read one by one.")
         if missing:
             every = [self.instant(i) for i in range(self.batch.n)]
             found |= {name: np.array([named[name](x) for x in every], dtype=float) for name in missing}

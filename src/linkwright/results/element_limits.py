@@ -242,7 +242,7 @@ def unresolved(x: ElementLimit, at: JudgedLimit, units: tuple[str, ...], i: int 
     if np.isinf(at.most[i]):
         return f"{x.element}: not known, its {x.dimension} may grow without bound between samples"
     more = shown(float(at.most[i]), KINDS[x.dimension], units, 2)
-    return f"{x.element}: not known, between samples it may go beyond its limit by {more}; take more samples"
+    return f"{x.element}: not known, between samples it may go beyond its limit by {more}. Take more samples"
 
 
 def place_text(c: Trajectory, t: float) -> str:

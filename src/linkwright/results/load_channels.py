@@ -118,7 +118,7 @@ def load_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:
         add(
             f"{c.name}.contact",
             "force",
-            f"contact force of {c.name}; a negative one would have to pull",
+            f"contact force of {c.name} (a negative force would pull)",
             lambda x, n=c.name: _contact(x, n),
         )
     add("shaking.force", "force", "force of the mechanism on the ground", lambda x: x.loads.ground_wrench[0][pick])

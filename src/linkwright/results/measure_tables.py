@@ -88,7 +88,7 @@ def dwells_of(c: Trajectory, channel: str, within: Any, least: Any, by: str) -> 
     """See `Trajectory.dwells`."""
     kind = c.dimension(channel)
     if np.shape(c._channel(channel).read(c.instant(0))) or kind not in KINDS:
-        raise UsageError(f"'{channel}' is not one number: dwells are those of a coordinate, guide or coupler.P.x.", name=channel)
+        raise UsageError(f"'{channel}' is not one number: a coordinate has dwells, guide or coupler.P.x.", name=channel)
     height = quantity(within, KINDS[kind], "within")
     axis = by or c.drive or "t"
     if axis not in ("t", c.drive):
@@ -100,7 +100,7 @@ def dwells_of(c: Trajectory, channel: str, within: Any, least: Any, by: str) -> 
     r = MeasuredMotions({n: x[None] for n, x in found.items()}, found["t"][None], c.drive, c.dimension)
     course = r.course(channel, axis)
     if not np.isfinite(course.s).all():
-        raise UsageError(f"the drive '{axis}' rests or reverses on the way; measure dwells in times: by='t'.", name=axis)
+        raise UsageError(f"the drive '{axis}' rests or reverses on the way. Measure dwells in times: by='t'.", name=axis)
     shortest = LEAST * float(course.period[0]) if least is None else quantity(least, KINDS[c.dimension(axis)], "least")
     falls = axis != "t" and bool(found[axis][-1] < found[axis][0])
     out, mask = [], np.ones(course.x.shape, dtype=bool)

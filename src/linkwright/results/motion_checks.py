@@ -227,7 +227,7 @@ def loads_check(d: Description, unique: Mapping[tuple[str, str], bool], drives: 
         said.append(f"the force in the mesh of {by} is not modeled, so the loads of {pins} are not known (the torque is)")
     if loose:
         named = ", ".join(loose[:MOST_NAMED]) + (f" and {len(loose) - MOST_NAMED} more" if len(loose) > MOST_NAMED else "")
-        said.append(f"the loads of {named} are statically indeterminate; the least-norm solution is shown")
+        said.append(f"the loads of {named} are statically indeterminate. The least-norm solution is shown")
     driven = {x.joint for x in d.drives} | lengths(d).keys()
     resting = {s.joint for s in elements.stopping(d)} & drives - driven
     if resting:

@@ -62,7 +62,7 @@ def checked_columns(columns: Mapping[str, Any], n: int) -> dict[str, Column]:
         array = np.asarray(values, dtype=float)
         if array.ndim not in (1, 2) or len(array) != n:
             raise UsageError(
-                f"column '{name}' has shape {array.shape}; it needs one row for each of the {counted(n, 'sample')}.", name=name
+                f"column '{name}' has shape {array.shape}. It needs one row for each of the {counted(n, 'sample')}.", name=name
             )
         if dimension not in DIMENSIONS:
             raise UsageError(f"column '{name}': there is no dimension '{dimension}'.", nearest(dimension, DIMENSIONS, "Dimensions"))
@@ -75,7 +75,7 @@ def checked_arrays(arrays: Mapping[str, Any], n: int) -> dict[str, np.ndarray]:
     out = {name: np.asarray(x, dtype=float) for name, x in arrays.items()}
     for name, x in out.items():
         if x.ndim != 2 or len(x) != n:
-            raise UsageError(f"the array '{name}' has shape {x.shape}; it needs (samples, entries) with {counted(n, 'sample')}.", name=name)
+            raise UsageError(f"the array '{name}' has shape {x.shape}. It needs (samples, entries) with {counted(n, 'sample')}.", name=name)
     return out
 
 
@@ -99,7 +99,7 @@ def plain(value: Any, where: str = "settings") -> Any:
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(x, where) for x in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
     raise UsageError(
-        f"{where} holds a {type(value).__name__}; only texts, numbers, lists and dicts of them can be saved in a file.", name=where
+        f"{where} holds a {type(value).__name__}. Only texts, numbers, lists and dicts of them can be saved in a file.", name=where
     )
 
 
@@ -167,7 +167,7 @@ class CutReferences(Sequence[Mapping[str, np.ndarray]]):
         self.skel, self.q, self.rows = skel, q, np.asarray(rows, dtype=float)
         if self.rows.shape != (len(q), skel.cut_size):
             raise UsageError(
-                f"references of the cut joints have shape {self.rows.shape}; they need ({len(q)}, {skel.cut_size}).", name="references"
+                f"references of the cut joints have shape {self.rows.shape}. They need ({len(q)}, {skel.cut_size}).", name="references"
             )
 
     def __len__(self) -> int:

@@ -29,7 +29,7 @@ def at_times(c: Trajectory, t: Any) -> State | Trajectory:
     low, high = min(c.t[0], c.t[-1]), max(c.t[0], c.t[-1])
     slack = 4.0 * np.finfo(float).eps * max(abs(low), abs(high))
     if not len(times) or not ((times >= low - slack) & (times <= high + slack)).all():
-        raise UsageError(f"this result covers t = {low:.9g} .. {high:.9g} s; a time outside cannot be read from it.", name="t")
+        raise UsageError(f"this result covers t = {low:.9g} .. {high:.9g} s. A time outside cannot be read from it.", name="t")
     times = np.clip(times, low, high)
     samples = interpolation.Samples(c.t, c.q, c.v, c.a, cut_rows(c.skel, c.references))
     found = interpolation.states(c.frame, samples, times, c.arrays.get("closed"))

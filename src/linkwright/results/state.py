@@ -43,7 +43,7 @@ class LaterReferences(Mapping[str, np.ndarray]):
 @calls_explained
 @dataclass(frozen=True)
 class State:
-    """A position with velocities: q and v of the tree joints, with the turns counted of the cut ones; read anything with `st["A.v"]`."""
+    """A position with velocities: q and v of the tree joints, with the counted turns of the cut joints. Read anything with `st["A.v"]`."""
 
     __getstate__ = essentials
 

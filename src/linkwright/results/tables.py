@@ -46,7 +46,7 @@ def variables(c: Any, channels: Iterable[str] | None, units: Units, *, with_time
                 raise UsageError(f"units: '{key}' is neither one of the channels nor a dimension of them.", nearest(key, known, "Known"))
     elif units not in (None, "file"):
         raise UsageError(
-            f"units are 'file' (those of the model) or a dict by channel or dimension, not {units!r}.", name="units", value=units
+            f"units are 'file' (the units of the model) or a dict by channel or dimension, not {units!r}.", name="units", value=units
         )
     found = c.read(names)
     return [_in_unit(c, name, found[name], units) for name in names]

@@ -61,12 +61,12 @@ __all__ = ["Column", "LoadHistory", "RunEvent", "RunQuality", "Trajectory", "uni
 @calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory(TrajectoryVerbs, Result):
-    """A motion in samples. `notes` report what a person should know (a swing instead of a full turn).
+    """A motion in samples. `notes` report anything unusual (a swing instead of a full turn).
 
-    `columns` are recorded channels; they come before computed ones of the same name. An effort recorded as `A.torque` or
+    `columns` are recorded channels. They come before computed ones of the same name. An effort recorded as `A.torque` or
     `C.force` is one that acted in that joint or cylinder, `wrench.rocker` (n, 6) one on a body. `arrays` are stored but not
-    listed: `lam`, multipliers of the tree's loops (loads then are those of the motion as it was), `closed` (samples, loops), 0
-    where a loop was switched off, and what else a run likes to keep.
+    listed: `lam`, multipliers of the tree's loops (loads then belong to the motion as it was), `closed` (samples, loops), 0
+    where a loop was switched off, and other data of a run.
     """
 
     __getstate__ = essentials
@@ -124,7 +124,7 @@ class Trajectory(TrajectoryVerbs, Result):
         return replace(self, **zero, arrays={**self.arrays, **along}, settings={**self.settings, "static": True})
 
     def in_motion(self) -> Trajectory:
-        """Return the motion behind a static analysis, with the velocities and accelerations of its drives."""
+        """Return the motion of a static analysis, with the velocities and accelerations of its drives."""
         if not self.static:
             return self
         rest = {k: x for k, x in self.arrays.items() if k not in (PATH_V, PATH_A)}
@@ -155,7 +155,7 @@ class Trajectory(TrajectoryVerbs, Result):
 
     @property
     def certificate(self) -> Certificate | None:
-        """None for a cycle; of a run the certificate: residuals of loops, energy and branch."""
+        """None for a cycle. For a run, the certificate: residuals of loops, energy and branch."""
         return None if self.proof is None else self.proof.certificate
 
     @property
@@ -195,14 +195,14 @@ class Trajectory(TrajectoryVerbs, Result):
                 name=self.skel.tree.description.name,
             )
         if not -len(self) <= i < len(self):
-            raise UsageError(f"there is no sample {i}; this result has {len(self)}.", name="sample")
+            raise UsageError(f"there is no sample {i}. This result has {len(self)}.", name="sample")
 
     @overload
     def at(self, t: float | str) -> State: ...
     @overload
     def at(self, t: Sequence[float] | np.ndarray) -> Trajectory: ...
     def at(self, t: str | float | Sequence[float] | np.ndarray) -> State | Trajectory:
-        """Return the state at any time in the range, on the loops; of an array of times a Trajectory. See `interpolation` for accuracy."""
+        """Return the state at a time in the range, on the loops, or a Trajectory for an array of times. Accuracy: `interpolation`."""
         return at_times(self, t)
 
     @property
@@ -219,14 +219,14 @@ class Trajectory(TrajectoryVerbs, Result):
         self._need_sample()
         inside = np.flatnonzero((self.t >= low) & (self.t <= high))
         if not len(inside):
-            raise UsageError(f"there is no sample between t = {low:.9g} and {high:.9g} s; run.at(t) reads between samples.", name="t")
+            raise UsageError(f"there is no sample between t = {low:.9g} and {high:.9g} s. run.at(t) reads between samples.", name="t")
         return self._cut(slice(int(inside[0]), int(inside[-1]) + 1))
 
     def _cut(self, rows: slice) -> Trajectory:
         self._need_sample()
         t = self.t[rows]
         if not len(t):
-            raise UsageError(f"no sample is left in [{rows.start}:{rows.stop}:{rows.step}]; this result has {len(self)}.", name="sample")
+            raise UsageError(f"no sample is left in [{rows.start}:{rows.stop}:{rows.step}]. This result has {len(self)}.", name="sample")
         inside = [e for e in self.events if min(t[0], t[-1]) <= e.time <= max(t[0], t[-1])]
         motion = {"t": t, "q": self.q[rows], "v": self.v[rows], "a": self.a[rows], "references": self.references[rows]}
         return replace(
@@ -264,26 +264,26 @@ class Trajectory(TrajectoryVerbs, Result):
     @overload
     def __getitem__(self, key: int) -> State: ...
     def __getitem__(self, key: str | tuple[str, str] | slice | int) -> np.ndarray | Trajectory | State:
-        """`c["A"]` in SI, `c["A", "deg"]` in a unit; `c[10:200]`, `c[::2]` some of the samples, `c[5]` the state at one."""
+        """`c["A"]` in SI, `c["A", "deg"]` in a unit. `c[10:200]`, `c[::2]` some of the samples, `c[5]` the state at one."""
         if isinstance(key, slice):
             return self._cut(key)
         if isinstance(key, (int, np.integer)):
             return self.state(int(key))
         if not isinstance(key, str) and not (isinstance(key, tuple) and len(key) == 2):
-            raise ChannelError(f"a run is read by a channel's name, (name, unit), a sample's number or a slice; not by {key!r}.", name=key)
+            raise ChannelError(f"a run is read by a channel's name, (name, unit), a sample's number or a slice, not by {key!r}.", name=key)
         name, unit = (key, None) if isinstance(key, str) else key
         values = self.read([name])[name]
         return values if unit is None else values / self._channel(name).size_of(unit)
 
     def read(self, names: Names | None = None, units: table_views.Units = None) -> dict[str, np.ndarray]:
-        """Return channels by name as arrays, the main ones by default; one reading of many is faster than one after the other.
+        """Return channels by name as arrays, the main ones by default. One reading of many is faster than one after the other.
 
         Parameters
         ----------
         names : str or sequence of str, optional
             Channels, by default the time, joints, body angles and marked points.
         units : "file" or dict, optional
-            "file" for the units of the model's file, or a unit by channel or dimension, `{"A.v": "rpm", "length": "mm"}`; by default SI.
+            "file" for the units of the model's file, or a unit by channel or dimension, `{"A.v": "rpm", "length": "mm"}`. By default SI.
 
         Returns
         -------
@@ -296,13 +296,13 @@ class Trajectory(TrajectoryVerbs, Result):
         return {v.name: v.values for v in table_views.variables(self, chosen, units)}
 
     def measure(self, text: Any, unit: str | None = None) -> float:
-        """Return one number of this motion, in SI or a unit: `c.measure("dwell guide within 1 mm", "deg")`; text as in `lw.study`."""
+        """Return one number of this motion, in SI or a unit: `c.measure("dwell guide within 1 mm", "deg")`. Text as in `lw.study`."""
         return measured(self, text, unit)
 
     def dwells(self, channel: str, within: Any, *, least: Any = None, by: str = "") -> Dwells:
-        """Return the dwells of a channel, longest first: where it stays within a band of the height `within` ("1 mm").
+        """Return the dwells of a channel, longest first: stretches in which it stays within a band of the height `within` ("1 mm").
 
-        Dwells do not overlap; those shorter than `least` (default 10 deg of the leading drive, or a 36th of the time) are left out.
+        Dwells do not overlap. Those shorter than `least` (default 10 deg of the leading drive, or a 36th of the time) are left out.
         Measured in positions of the leading drive, or with by="t" in times.
         """
         return dwells_of(self, channel, within, least, by)
@@ -316,12 +316,12 @@ class Trajectory(TrajectoryVerbs, Result):
     ) -> MotionDerivatives | dict[str, float]:
         """Return the exact derivatives of all channels by parameters of the model: `c.derivatives(["L1", "*.mass"])["A.torque", "L1"]`.
 
-        Drives of a cycle move as they do, the rest follows; a run is differentiated through its steps. Names as in
+        Drives of a cycle move as they do, the rest follows. A run is differentiated through its steps. Names as in
         `lw.compile(parameters=...)`.
         `channel`, `at`: one channel of a run at a sample (default the last) by many numbers, backwards: {number: derivative}.
         """
         if self.system is None:
-            raise UsageError("derivatives need the mechanism of this motion; take it from m.cycle().")
+            raise UsageError("derivatives need the mechanism of this motion. Take it from m.cycle().")
         return self.system._derivatives_of(self, by, channel, at)
 
     def dimension(self, name: str) -> str:
@@ -397,11 +397,11 @@ class Trajectory(TrajectoryVerbs, Result):
         return self._readings.main()
 
     def to_pandas(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> DataFrame:
-        """Return a DataFrame over t; vectors become columns `name[0]`, ...; units in `.attrs["units"]`."""
+        """Return a DataFrame over t. Vectors become columns `name[0]`, .... Units in `.attrs["units"]`."""
         return table_views.to_pandas(self, channels, units)
 
     def to_xarray(self, channels: Iterable[str] | None = None, units: table_views.Units = None) -> Dataset:
-        """Return a Dataset over the coordinate t; vectors have a dimension of components; units in every variable's attributes."""
+        """Return a Dataset over the coordinate t. Vectors have a dimension of components. Units in every variable's attributes."""
         return table_views.to_xarray(self, channels, units)
 
     def save(
@@ -429,6 +429,6 @@ def with_mechanism(c: Trajectory, verb: str) -> System:
     c._need_sample()
     if c.system is None:
         raise UsageError(
-            f"{verb} needs the mechanism's masses and drives, which this result does not carry; take it from m.cycle().", name=verb
+            f"{verb} needs the mechanism's masses and drives, which this result does not carry. Take it from m.cycle().", name=verb
         )
     return c.system

@@ -124,7 +124,7 @@ class Certificate(Result):
         text = f"{self.branch_start or none} -> {self.branch_end or none}, {counted(self.passages, 'passage')}"
         if not self.branch_doubts:
             return Check("branch", "passed", text)
-        return Check("branch", "unknown", f"{text}; on which branch it continues is not known: {'; '.join(self.branch_doubts)}")
+        return Check("branch", "unknown", f"{text}; the branch on which it continues is unknown: {'; '.join(self.branch_doubts)}")
 
     @property
     def _error(self) -> Check:

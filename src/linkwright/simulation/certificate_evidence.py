@@ -57,8 +57,8 @@ class Reversal(NamedTuple):
     def __str__(self) -> str:
         what = "the motion comes to rest" if self.ended else "the motion turns round"
         return (
-            f"t = {self.time:.6g} s: {what} {self.distance:.1e} (rad, or of the size) from a singular position, where branches meet; "
-            "nearer than a run knows its positions, so the branch on which it continues is not known"
+            f"t = {self.time:.6g} s: {what} {self.distance:.1e} (rad, or of the size) from a singular position, where branches meet. "
+            "The run's positions are less exact than that, so the branch on which it continues is unknown"
         )
 
 

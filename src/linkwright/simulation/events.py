@@ -81,7 +81,7 @@ def release(constraint: str) -> Action:
 
 @call_explained
 def engage(constraint: str) -> Action:
-    """Switch it on; what moves relative to it stops in an inelastic impact."""
+    """Switch it on. What moves relative to it stops in an inelastic impact."""
     return Action("engage", constraint)
 
 
@@ -104,7 +104,7 @@ def when(what: Any, equals: Any = 0.0, *, direction: Any = "either", do: Any = (
     chosen = tuple(Action("stop") if a == "stop" else a for a in actions)
     for a in chosen:
         if not isinstance(a, Action):
-            raise UsageError(f"an event can 'stop' the run, lock, unlock, release or engage; not {a!r}.", value=a)
+            raise UsageError(f"an event can 'stop' the run, lock, unlock, release or engage, not {a!r}.", value=a)
     return When(what, name, DIRECTIONS[direction], bool(chosen), equals, chosen)
 
 
@@ -145,7 +145,7 @@ def switchable(system: Compiled, name: str) -> str:
         return name
     if any(j.name == name for j in system.description.joints):
         raise UsageError(
-            f"joint '{name}' carries coordinates and cannot be switched; compile with cuts=[..., '{name}'] to make it a loop's.", name=name
+            f"joint '{name}' carries coordinates and cannot be switched. Compile with cuts=[..., '{name}'] to make it a loop's.", name=name
         )
     raise UsageError(f"there is no constraint '{name}' to switch.", nearest(name, names, "Constraints of loops"))
 
@@ -278,7 +278,7 @@ class When:
         ]
         if len(wanted) not in (1, 3):
             raise UsageError(
-                f"the event function '{self.label}' takes one State, or t, q, v; this one takes {counted(len(wanted), 'argument')}.",
+                f"the event function '{self.label}' takes one State, or t, q, v. This one takes {counted(len(wanted), 'argument')}.",
                 name=self.label,
             )
         return len(wanted) == 3
@@ -397,7 +397,7 @@ class RunChannel:
             value = run[self.name]
             if value.shape != (1,):
                 raise ChannelError(
-                    f"an event watches one number; channel '{self.name}' has {counted(value.shape[1], 'component')}.", name=self.name
+                    f"an event watches one number. Channel '{self.name}' has {counted(value.shape[1], 'component')}.", name=self.name
                 )
             return float(value[0])
 
@@ -414,7 +414,7 @@ def _singularity(sim: Simulation, off: tuple[str, ...], start: State, name: str)
     loops = system.kernels.equations(sim.parameters).loops if len(sim.parameters) else system.loops
     loops = replace(loops, constraints=tuple(c for c in loops.constraints if c.name not in off))
     if not loops.constraints:
-        raise ChannelError(f"channel '{name}' measures how near loops are to losing rank; no loop is active here.", name=name)
+        raise ChannelError(f"channel '{name}' measures how near loops are to losing rank. No loop is active here.", name=name)
     names = system.kernels.entries["v"]
     drives = [names.index(n) for n in sim.driven or [d.joint for d in system.description.drives] if n in names]
 

@@ -297,7 +297,7 @@ class Diagnosis:
             return str(error).replace(", or name one with branch={joint: speed}", "")
         own = _own_frames(error)
         if not own:
-            return f"{type(error).__name__} in the equations ({error}). This is a fault of the program; please report it with the model."
+            return f"{type(error).__name__} in the equations ({error}). This is a fault of the program. Please report it with the model."
         f = own[-1]
         return f"the function '{f.name}' ({Path(f.filename).name}:{f.lineno}) raised {type(error).__name__}: {error}."
 
@@ -507,7 +507,7 @@ class Diagnosis:
             span = self.sim.t_end - self.sim.start.t
             return (
                 f"the steps are too short to reach the end: {self.step:.1e} s at {self.place}, in a run of {span:.3g} s. "
-                "The motion there is as fast as that; shorten the run, or take a looser tolerance."
+                "The motion there is as fast as that. Shorten the run, or take a looser tolerance."
             )
         if status == "not finite":
             return f"accelerations are not finite at {self.place}. Look for a load, spring or table without a finite value there."

@@ -80,7 +80,7 @@ class Options:
 
     drive: Mapping[str, Any] | None = _option(
         None,
-        "by joint or cylinder, torque, speed, position or voltage of lw.drives each; what is not named moves freely",
+        "by joint or cylinder, torque, speed, position or voltage of lw.drives each. Other joints move freely",
     )
     control: Any = _option(
         None,
@@ -93,22 +93,22 @@ class Options:
     delay: Any = _option(None, "seconds from the measurement of a controller to its effort")
     integrator: Any = _option(
         "dopri",
-        "integration method: dopri (adaptive, order 8; order 5 for tolerances from 1e-5 on), rk4 (fixed step), rodas (stiff)",
+        "integration method: dopri (adaptive, order 8, or 5 for tolerances from 1e-5 on), rk4 (fixed step), rodas (stiff)",
         "a Method of linkwright.integrators",
     )
     step: Any = _option(None, "fixed step, or first step ('1 ms')")
     tolerance: float = _option(1e-9, "error allowed per step, relative to the size of states")
     stabilizer: Any = _option(
         "project",
-        "method that closes the loops: project, baumgarte, post_adjust, none, or two joined by +; with options "
-        "project(metric=euclidean, velocities=false, every=10)",
+        "method that closes the loops: project, baumgarte, post_adjust, none, or two joined by +, with options "
+        "as in project(metric=euclidean, velocities=false, every=10)",
         "lw.stabilizers.project(...), lw.stabilizers.baumgarte(...), lw.stabilizers.post_adjust(...) or a list",
     )
     sample_interval: Any = _option(
         None, f"time between samples (0.01, '10 ms') or 'steps'; {SAMPLES} intervals if not given", "an array of times"
     )
     formulation: Any = _option(
-        None, "formulation of the equations: {formulations}; sslm if not given", "a formulation with options of its own"
+        None, "formulation of the equations: {formulations} (default: sslm)", "a formulation with options of its own"
     )
     wrench: Mapping[str, Any] | None = _option(None, "external wrenches, by body")
     parameters: Any = _option(None, "values of the parameters of lw.compile(parameters=...)")
@@ -260,12 +260,12 @@ def sample_times(wanted: Any, t0: float, t1: float) -> np.ndarray | None:
         every = time_of("sample_interval", wanted)
         if not every > 0.0:
             raise UsageError(
-                f"sample_interval is an interval longer than zero, times, or 'steps'; not {wanted!r}.", name="sample_interval", value=wanted
+                f"sample_interval is an interval longer than zero, times, or 'steps', not {wanted!r}.", name="sample_interval", value=wanted
             )
         count = int(np.floor((t1 - t0) / every * (1.0 + 1e-12)))
         if count > MOST_SAMPLES:
             raise UsageError(
-                f"a sample every {every:g} s would give {counted(count, 'sample')}; at most {MOST_SAMPLES} are allowed. Take a "
+                f"a sample every {every:g} s would give {counted(count, 'sample')}. At most {MOST_SAMPLES} are allowed. Take a "
                 "longer interval.",
                 name="sample_interval",
             )

@@ -83,7 +83,7 @@ class Reopened:
         claimed = c.energy_imbalance <= BALANCED * max(c.energy_turned_over, 1e-12)
         if claimed and m.imbalance is not None and not m.imbalance <= SAMPLED_BALANCE * m.exchanged:
             wrong |= {"energy_imbalance": m.imbalance, "energy_turned_over": m.exchanged}
-        return replace(c, **wrong, notes=(*c.notes, f"{self.file} contradicts itself: its samples are worse than it says")) if wrong else c
+        return replace(c, **wrong, notes=(*c.notes, f"{self.file} contradicts itself: its samples are worse than stated")) if wrong else c
 
     def checks(self) -> Checks:
         return run_checks(self.certificate, self.passages, self._remark())

@@ -430,5 +430,5 @@ def sharing_note(ends: Sequence[StopEnd]) -> str:
     names = listing([f"'{e.stop}'" for e in ends])
     return (
         f"stops {names} rest together, and how they share the load does not follow from statics: their pushes, and the joint loads that "
-        "depend on them, are those of least reactions and marked as not unique"
+        "depend on them, follow from least reactions and are marked as not unique"
     )

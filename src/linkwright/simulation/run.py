@@ -219,10 +219,10 @@ class Simulation:
         self.events = (*self.events, *rigid_stops.events_of(self.loops, tuple(self.ends.values())))
         rubbing = [f.name for f in self.system.description.rubbing]
         if rubbing:
-            self.notes.append(f"friction by load ({', '.join(rubbing)}) is left out of a simulation; cycles and followed motions have it")
+            self.notes.append(f"friction by load ({', '.join(rubbing)}) is left out of a simulation. Cycles and followed motions have it")
         keeper = self.options.stabilizer
         if keeper.corrects and not keeper.closes and self.loops.skel.tree.nc:
-            self.notes.append(f"{keeper.text}: loops may be open after other steps or in velocity; the certificate has the largest gaps")
+            self.notes.append(f"{keeper.text}: loops may be open after other steps or in velocity. The certificate has the largest gaps")
 
     # ---------------------------------------------------------------- the loop over modes
 
@@ -257,7 +257,8 @@ class Simulation:
                 mode, st = self._switched(mode, st, acting, piece)
                 self._need_rest(st.t)
         raise UsageError(
-            f"t = {st.t:.6g} s: {self.most_modes} switching events; constraints chatter. Let an event release what another engages later."
+            f"t = {st.t:.6g} s: {self.most_modes} switching events. The constraints chatter. Let one event release constraints "
+            "that another engages."
         )
 
     # ---------------------------------------------------------------- one mode

@@ -46,7 +46,7 @@ def run_gradient(core: Compiled, run: Trajectory, by: str | Sequence[str], chann
     chosen, sim, where = repeated(core, run, by)
     i = len(run) - 1 if at is None else int(np.argmin(np.abs(run.t - float(at))))
     if at is not None and abs(run.t[i] - float(at)) > SAME_SAMPLE * max(1e-300, float(run.t[-1] - run.t[0])):
-        raise UsageError(f"there is no sample at t = {float(at):.6g} s; the nearest is at {run.t[i]:.6g} s.", name="t")
+        raise UsageError(f"there is no sample at t = {float(at):.6g} s. The nearest is at {run.t[i]:.6g} s.", name="t")
     adjoint = RunAdjoint(RunEquations(sim, []), RunEquations(sim, list(range(len(sim.parameters)))))
     pull, found = adjoint.channel(run, i, channel)
     found = found + adjoint.backwards(float(run.t[i]), pull)
@@ -77,7 +77,7 @@ class RunAdjoint:
         read = graph.symbols(table[name].read, graph.instant) if name in table else None
         if read is None or read.shape != ():
             raise UsageError(
-                f"'{name}' is not one number that follows from the state; name a component, such as 'coupler.P.x' or 'A.v'.", name=name
+                f"'{name}' is not one number that follows from the state. Name a component, such as 'coupler.P.x' or 'A.v'.", name=name
             )
         program = graph.graph.program([(name, read)])
         found = gradient(program, [x for b in program.inputs for x in rows[b.name][0]], {0: 1.0})[1]

@@ -192,7 +192,7 @@ class BatchRun:
     def run(self, i: int) -> Trajectory:
         """One of the runs as a Trajectory, done again by itself: the same bits."""
         if not -len(self) <= i < len(self):
-            raise UsageError(f"there are {counted(len(self), 'run')}; number {i} is not among them.")
+            raise UsageError(f"there are {counted(len(self), 'run')}. Number {i} is not among them.")
         if i % len(self) in self.failed:
             raise self.failed[i % len(self)]
         return self.again(i % len(self))
@@ -214,12 +214,12 @@ def run_batch(
     system.need_start(given[0], (), options.parameters is None)
     for name in NOT_OF_A_BATCH:
         if getattr(options, name):
-            raise UsageError(f"a batch has no `{name}`; simulate the runs one by one for that.", name=name)
+            raise UsageError(f"a batch has no `{name}`. Simulate the runs one by one for that.", name=name)
     sets = parameter_sets(system, options.parameters)
     n = max(len(given), len(sets))
     if len(given) not in (1, n) or len(sets) not in (1, n):
         raise UsageError(
-            f"{counted(len(given), 'state')} and {counted(len(sets), 'set')} of parameters do not pair up; give equally many, "
+            f"{counted(len(given), 'state')} and {counted(len(sets), 'set')} of parameters do not pair up. Give equally many, "
             "or one of either."
         )
     pairs = [(given[i % len(given)], sets[i % len(sets)]) for i in range(n)]
@@ -233,7 +233,7 @@ def run_batch(
     own = sets[begin % len(sets)]
     first = simulation(system, given[begin % len(given)], duration, replace(options, parameters=own if len(own) else None))
     if first.samples is None:
-        raise UsageError("a batch needs samples at given times: sample_interval=0.01, or an array; not 'steps'.", name="sample_interval")
+        raise UsageError("a batch needs samples at given times: sample_interval=0.01, or an array, not 'steps'.", name="sample_interval")
     done = _run(system, first, pairs, threads, duration, options)
     return _with_failures(done, failed, n) if failed else done
 
@@ -260,7 +260,7 @@ def _check_closed(system: Compiled, states: Sequence[State], parameters: bool) -
     """That all states belong to this mechanism and are on its loops; in one call for all."""
     nodes = [n.joint.name for n in system.loops.skel.tree.nodes]
     if any(st.skel is not states[0].skel and [n.joint.name for n in st.skel.tree.nodes] != nodes for st in states):
-        raise UsageError("some states belong to a system with other cuts; s.mirror(st) gives the same state in this one.")
+        raise UsageError("some states belong to a system with other cuts. s.mirror(st) gives the same state in this one.")
     if parameters or not len(system.loops.row_scale):
         return
     given = {"q": np.array([st.q for st in states]), "v": np.array([st.v for st in states]), "t": np.array([[st.t] for st in states])}
@@ -269,7 +269,7 @@ def _check_closed(system: Compiled, states: Sequence[State], parameters: bool) -
     worst = int(np.argmax(np.abs(phi).max(axis=1)))
     if not np.abs(phi[worst]).max() < OPEN:
         problem = UsageError(
-            f"the loops of state {worst} are open by {np.abs(phi[worst]).max():.2g} of the mechanism's size; s.assemble closes it."
+            f"the loops of state {worst} are open by {np.abs(phi[worst]).max():.2g} of the mechanism's size. s.assemble closes it."
         )
         problem.index = worst
         raise problem
@@ -278,7 +278,7 @@ def _check_closed(system: Compiled, states: Sequence[State], parameters: bool) -
 def _check_alike(drivers: Sequence[str], states: Sequence[State]) -> None:
     """Times, and coordinates whose motion is prescribed, must be those of the first state: drives are bound to it."""
     if any(st.t != states[0].t for st in states):
-        raise UsageError("the states of a batch have different times; runs of a batch begin together.", name="states")
+        raise UsageError("the states of a batch have different times. Runs of a batch begin together.", name="states")
     for name in drivers:
         for what in (name, f"{name}.v"):
             values = [float(st[what]) for st in states]
@@ -335,7 +335,7 @@ def _run(
     p = made.between(first.start.t, first.t_end)
     if len(pairs) * len(times) * p.n > MOST_NUMBERS:
         raise UsageError(
-            f"{counted(len(pairs), 'run')} of {len(times)} samples do not fit into memory; take fewer samples (sample_interval=) or "
+            f"{counted(len(pairs), 'run')} of {len(times)} samples do not fit into memory. Take fewer samples (sample_interval=) or "
             "fewer runs at once.",
             name="sample_interval",
         )

@@ -83,7 +83,7 @@ def run_derivatives(core: Compiled, run: Trajectory, by: str | Sequence[str]) ->
     columns |= {name: np.stack([x[name].values for x in each], axis=-1) for name in each[0]}
     efforts, wrenches = acting(run.skel, run.columns)
     names_of = {n: f"{n}.torque" if f"{n}.torque" in run.columns else f"{n}.force" for n in efforts}
-    loads: dict[str, Any] = {"unloaded": "wrenches or efforts of this run cannot be differentiated; d.lam has the multipliers"}
+    loads: dict[str, Any] = {"unloaded": "wrenches or efforts of this run cannot be differentiated. d.lam has the multipliers"}
     if not wrenches and all(n in columns for n in names_of.values()):
         u = np.stack([columns[n] for n in names_of.values()], axis=1) if efforts else np.zeros((len(run), 0, len(names)))
         loads = {"u": u, "lam_values": run.arrays["lam"][:, :nc]}
@@ -105,7 +105,7 @@ def _simulation_of(run: Trajectory) -> Simulation:
     proof: Proof | None = run.proof
     sim = getattr(proof, "sim", None)
     if sim is None:
-        raise UsageError("this run was read from a file or another process; simulate it again to differentiate it.", name="run")
+        raise UsageError("this run was read from a file or another process. Simulate it again to differentiate it.", name="run")
     return sim
 
 
@@ -122,7 +122,7 @@ def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
         raise UsageError(f"derivatives of a run need one mode of motion: {one}.")
     act = sim.pieces[0].evaluator.setup.actuation
     if act.n_held or (act.needs_kernel and act.program is None):
-        raise UsageError("derivatives of a run need drives and controllers that can be traced; sampled or called functions cannot.")
+        raise UsageError("derivatives of a run need drives and controllers that can be traced. Sampled or called functions cannot.")
     system = core
     if core.parameters:
         missing = [n for n in names if n not in core.kernels.entries["parameters"]]

@@ -147,7 +147,7 @@ class StepEfforts:
                 f"tau is an array {wanted} of numbers, or a dict by joint name, not {type(tau).__name__}.", name="tau", value=tau
             ) from None
         if x.shape not in self.shapes:
-            raise UsageError(f"tau has shape {x.shape}; it needs {wanted}: {names}; or a dict by joint name.", name="tau")
+            raise UsageError(f"tau has shape {x.shape}. It needs {wanted}: {names}, or a dict by joint name.", name="tau")
         self.into[...] = x
 
     def _named(self, name: str, value: Any) -> None:
@@ -176,7 +176,7 @@ class StepEfforts:
         joint = part.joint if isinstance(part, JointCoordinate) else part
         if joint.name not in tree.node_of_joint:
             raise UsageError(
-                f"steps take efforts of the tree's joints (names.v); '{name}' is cut. Compile with other cuts: lw.compile(m, cuts=[...]).",
+                f"steps take efforts of the tree's joints (names.v). '{name}' is cut. Compile with other cuts: lw.compile(m, cuts=[...]).",
                 name=name,
             )
         span = tree.nodes[tree.node_of_joint[joint.name]].v

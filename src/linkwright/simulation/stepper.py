@@ -36,8 +36,8 @@ class Stepper(Renamed):
     """n environments of one mechanism, each with its own state, time, efforts and parameters, stepped together.
 
     `q` (n, nq), `v` (n, nv), `t` (n,) and `parameters` (n, numbers) are read-only views of memory that `step` and `reset` change: copy what
-    has to last. `status` is "ok", "rank-revealing" (solved, but not by the kernels), "open" or "failed" for each; `ok` is False for the
-    last two, which stay in their last good state until they are reset; `why` gives their reasons by index.
+    has to last. `status` is "ok", "rank-revealing" (solved, but not by the kernels), "open" or "failed" for each. `ok` is False for the
+    last two, which stay in their last good state until they are reset. `why` gives their reasons by index.
     """
 
     parameters: np.ndarray
@@ -105,9 +105,9 @@ class Stepper(Renamed):
     def step(self, tau: Any = None, *, mask: Any = None, dt: Any = None, substeps: int | None = None) -> None:
         """Advance by dt in `substeps` equal steps under efforts tau, which are held.
 
-        tau: (n, nv) or (nv,) in the order of names.v, or by joint name (numbers, quantities, or one for each environment); zero by default.
-        mask: n times True or False; environments that are False stay as they are.
-        dt: with `substeps` that of the stepper, unless given.
+        tau: (n, nv) or (nv,) in the order of names.v, or by joint name (numbers, quantities, or one for each environment). Zero by default.
+        mask: n times True or False. Environments that are False stay as they are.
+        dt: with `substeps` the step of the stepper, unless given.
         """
         h = (
             self._step
@@ -121,10 +121,10 @@ class Stepper(Renamed):
         env.step(h, self.substeps if substeps is None else substeps)
 
     def rollout(self, tau: Any, *, mask: Any = None, out: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Step once for every row of efforts in one call; return q (n, times, nq) and v (n, times, nv) after each step.
+        """Step once for every row of efforts in one call. Return q (n, times, nq) and v (n, times, nv) after each step.
 
         tau: (n, times, nv), or (times, nv) for all. An environment that fails repeats its last good state.
-        out: an array (n, times, nq + nv) to write the states into, of which q and v are views; a new one by default. New memory costs time.
+        out: an array (n, times, nq + nv) to write the states into, of which q and v are views. A new one by default. New memory costs time.
         """
         env, nv = self.environments, self.v.shape[1]
         try:
@@ -135,7 +135,7 @@ class Stepper(Renamed):
                 name="tau",
             ) from None
         if given.ndim not in (2, 3) or given.shape[-1] != nv or (given.ndim == 3 and len(given) != self.n):
-            raise UsageError(f"tau of a rollout has shape {given.shape}; it needs ({self.n}, times, {nv}) or (times, {nv}).", name="tau")
+            raise UsageError(f"tau of a rollout has shape {given.shape}. It needs ({self.n}, times, {nv}) or (times, {nv}).", name="tau")
         if given.ndim == 2:
             given = np.broadcast_to(given, (self.n, *given.shape))
         given = np.ascontiguousarray(given)
@@ -189,7 +189,7 @@ class Stepper(Renamed):
     def state(self, i: int) -> State:
         """Return one of the environments as a State."""
         if not -self.n <= i < self.n:
-            raise UsageError(f"there are {counted(self.n, 'environment')}; number {i} is not among them.", name="environment")
+            raise UsageError(f"there are {counted(self.n, 'environment')}. Number {i} is not among them.", name="environment")
         row = self.environments.rows[i].copy()
         span = self.row.spans
         q = row[span["q"]]
@@ -200,11 +200,11 @@ class Stepper(Renamed):
     def reset(self, where: Any = None, q: Any = None, v: Any = None, *, t: Any = None, parameters: Any = None) -> None:
         """Put environments into new states: closed ones, at time t.
 
-        where: an index, several, or n times True or False; all by default.
-        q: (nq,), a row for each of them, or a State; by default the start of the stepper.
-        v: alike; by default that of the State or the start, else zero.
-        t: by default 0, or that of the State.
-        parameters: their values, rows or arrays by name; as they are by default. Without q the start is closed for them.
+        where: an index, several, or n times True or False. All by default.
+        q: (nq,), a row for each of them, or a State. By default the start of the stepper.
+        v: alike. By default the velocity of the State or the start, else zero.
+        t: by default 0, or the time of the State.
+        parameters: their values, rows or arrays by name. By default as they are. Without q the start is closed for them.
         """
         which, env, span = self._which(where), self.environments, self.row.spans
         rows = env.candidates[0][: len(which)]
@@ -222,7 +222,7 @@ class Stepper(Renamed):
             sets = parameter_sets(self.core, parameters)
             if len(sets) not in (1, len(rows)):
                 raise UsageError(
-                    f"parameters has {counted(len(sets), 'set')} for {counted(len(rows), 'environment')}; give one, or one for each.",
+                    f"parameters has {counted(len(sets), 'set')} for {counted(len(rows), 'environment')}. Give one, or one for each.",
                     name="parameters",
                 )
             if sets[0].size:
@@ -246,7 +246,7 @@ class Stepper(Renamed):
             )
         if given.size and not (-self.n <= given.min() and given.max() < self.n):
             bad = given.max() if given.max() >= self.n else given.min()
-            raise UsageError(f"there are {counted(self.n, 'environment')}; number {bad} is not among them.", name="environment")
+            raise UsageError(f"there are {counted(self.n, 'environment')}. Number {bad} is not among them.", name="environment")
         which = given.astype(np.int64) % self.n
         if len(np.unique(which)) < len(which):
             raise UsageError("where names an environment more than once.", name="where")
@@ -260,7 +260,7 @@ class Stepper(Renamed):
             raise UsageError(f"{name} is an array of numbers or a State, not {type(given).__name__}.", name=name, value=given) from None
         if x.shape not in ((len(names),), (count, len(names))):
             raise UsageError(
-                f"{name} has shape {x.shape}; it needs ({len(names)},) or ({count}, {len(names)}): {', '.join(names)}.", name=name
+                f"{name} has shape {x.shape}. It needs ({len(names)},) or ({count}, {len(names)}): {', '.join(names)}.", name=name
             )
         if not np.isfinite(x).all():
             bad = np.argwhere(~np.isfinite(np.atleast_2d(x)))[0]
@@ -289,7 +289,7 @@ class Stepper(Renamed):
                 k = int(np.argmax(np.abs(length - 1.0)))
                 names = ", ".join(self.core.kernels.entries["q"][first : first + 4])
                 raise UsageError(
-                    f"the quaternion {names} of environment {which[k]} has length {length[k]:.6g}; it needs length 1.", name=names
+                    f"the quaternion {names} of environment {which[k]} has length {length[k]:.6g}. It needs length 1.", name=names
                 )
         count(len(rows))
         if start is not None and self.parameters.shape[1]:
@@ -302,7 +302,7 @@ class Stepper(Renamed):
         speed = np.maximum(1.0, np.abs(rows[:, span["v"]] / self.core.loops.columns).max(axis=1, initial=0.0))
         for gap, what, cure in (
             (gaps[:, 0], "the loops of environment {} are open by {:.2g} of the mechanism's size", "closes a state"),
-            (gaps[:, 1] / speed, "the velocity of environment {} tears the loops apart ({:.2g} of its size)", "completes speeds"),
+            (gaps[:, 1] / speed, "the velocity of environment {} does not close the loops ({:.2g} of its size)", "completes speeds"),
         ):
             k = int(np.argmax(gap))
             if not gap[k] < OPEN:
@@ -373,10 +373,10 @@ class Single:
                 raise UsageError(f"t is a finite time, not {self.t[0]}.", value=self.t[0], name="t")
             gap, torn = self.gaps[0]
             if not gap < OPEN:
-                raise UsageError(f"the loops of this state are open by {gap:.2g} of the mechanism's size; s.assemble closes it.", name="q")
+                raise UsageError(f"the loops of this state are open by {gap:.2g} of the mechanism's size. s.assemble closes it.", name="q")
             if not torn < OPEN * max(1.0, np.abs(self.v / self.core.loops.columns).max()):
                 raise UsageError(
-                    f"the velocity of this state tears the loops apart ({torn:.2g}); s.assemble(v=...) completes speeds.", name="v"
+                    f"the velocity of this state does not close the loops ({torn:.2g}). s.assemble(v=...) completes speeds.", name="v"
                 )
             env.codes[0] = 0
             env.step(h, substeps)

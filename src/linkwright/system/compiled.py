@@ -320,7 +320,7 @@ class Compiled:
         """Return the derivatives of accelerations and multipliers by positions, velocities, efforts and parameters."""
         effort, pushes = efforts(self.assembler, st, tau)
         if pushes:
-            raise UsageError("derivatives take efforts of the tree's joints (names.v); an effort in a cut joint needs other cuts=.")
+            raise UsageError("derivatives take efforts of the tree's joints (names.v). An effort in a cut joint needs other cuts=.")
         more = {} if parameters is None else {"parameters": parameters}
         found = self.kernels.get("derivatives")(st.q, st.v, effort, near=self.skel.pack(st.references), t=st.t, **more)
         empty = {name: None for name in Derivatives._fields}
@@ -352,7 +352,7 @@ class Compiled:
         """Raise UsageError for arrays that are no state."""
         tree, names = self.tree, self.kernels.entries
         if q.shape != (tree.nq,):
-            raise UsageError(f"q has shape {q.shape}; it needs {tree.nq} entries: {', '.join(names['q'])}.", name="q")
+            raise UsageError(f"q has shape {q.shape}. It needs {tree.nq} entries: {', '.join(names['q'])}.", name="q")
         if not np.isfinite(q).all():
             bad = [n for n, x in zip(names["q"], q, strict=True) if not np.isfinite(x)]
             raise UsageError(f"q has entries that are not finite numbers: {', '.join(bad)}.", name="q")
@@ -418,14 +418,14 @@ class Compiled:
         self.need_state(st)
         mine, theirs = ([n.joint.name for n in tree.nodes] for tree in (self.tree, st.skel.tree))
         if mine != theirs:
-            raise UsageError("this state belongs to a system with other cuts; s.mirror(st) gives the same state in this one.", name="state")
+            raise UsageError("this state belongs to a system with other cuts. s.mirror(st) gives the same state in this one.", name="state")
         held = np.array([c.name not in off for c in self.loops.constraints for _ in c.labels], dtype=bool)
         gap = 0.0
         if self.tree.nc:
             gap = np.abs(self.loops.at(st.q, st.v, st.t, st.references).phi / self.loops.row_scale)[held].max(initial=0.0)
         if not gap < most:
             raise UsageError(
-                f"the loops of this state are open by {gap:.2g} of the mechanism's size; s.assemble gives one that is closed.", name="state"
+                f"the loops of this state are open by {gap:.2g} of the mechanism's size. s.assemble gives one that is closed.", name="state"
             )
 
     def need_start(self, st: State, off: Any, closed: bool) -> None:

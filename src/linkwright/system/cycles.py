@@ -30,10 +30,10 @@ MOST_NUMBERS = 250_000_000  # of a result: 2 GB
 @calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectories(Result):
-    """One cycle of many designs. `t["A.torque"]` has the designs' axes, then samples; designs that are not `ok` are NaN.
+    """One cycle of many designs. `t["A.torque"]` has the designs' axes, then samples. Designs that are not `ok` are NaN.
 
-    `t` are the times, with the designs' axes in front where they differ; `why` has the reason by index for designs that are not `ok`;
-    `unknown` has the reason for designs that pass a singular position, because their peaks depend on the samples;
+    `t` are the times, with the designs' axes in front if they differ. `why` has the reason by index for designs that are not `ok`.
+    `unknown` has the reason for designs that pass a singular position, because their peaks depend on the samples.
     `derivatives` are the derivatives of the channels by the numbers that the call names.
     """
 
@@ -91,27 +91,27 @@ class Trajectories(Result):
         return self.designs.numbers(self._number(index))
 
     def cycle(self, index: Any) -> Trajectory:
-        """Return one design by itself, as `m.with_(...).cycle()` gives it: with every channel, and a swing where there is no full turn."""
+        """Return one design alone, as `m.with_(...).cycle()` gives it: with every channel, and a swing if there is no full turn."""
         return DesignReader(self.system, self.asked).alone(self.designs, self._number(index))
 
     def _number(self, index: Any) -> int:
         try:
             return int(np.arange(len(self)).reshape(self.shape)[index])
         except (IndexError, TypeError, ValueError):
-            raise UsageError(f"there is no design {index!r}; the designs have the shape {self.shape}.", name=index) from None
+            raise UsageError(f"there is no design {index!r}. The designs have the shape {self.shape}.", name=index) from None
 
     def __getitem__(self, key: str | tuple[str, str]) -> np.ndarray:
         """`t["A.torque"]` in SI, `t["A", "deg"]` in a unit."""
         if not isinstance(key, str) and not (isinstance(key, tuple) and len(key) == 2):
             raise ChannelError(
-                f"cycles are read by a channel's name or (name, unit), not by {key!r}; t.cycle(i) gives one design.", name=key
+                f"cycles are read by a channel's name or (name, unit), not by {key!r}. t.cycle(i) gives one design.", name=key
             )
         name, unit = (key, None) if isinstance(key, str) else key
         values = self.read([name])[name]
         return values if unit is None else values / self.system.cycle(**self.asked)._channel(name).size_of(unit)
 
     def measure(self, text: Any, unit: str | None = None) -> np.ndarray:
-        """Return one number of every design, with the designs' axes, in SI or a unit: `t.measure("stroke guide", "mm")`; NaN if not ok."""
+        """Return one number of every design, with the designs' axes, in SI or a unit: `t.measure("stroke guide", "mm")`. NaN if not ok."""
         from linkwright.results.measures import check, dimension_of_measure, measure
 
         m, nominal = measure(text), self.system.cycle(**self.asked)

@@ -268,7 +268,7 @@ def mirrored(core: Compiled, st: State) -> State:
     """Return a state of the same mechanism on another spanning tree in the coordinates of this tree."""
     nodes = core.tree.nodes
     if any(n.joint.name not in st.references for n in nodes):
-        raise UsageError("the two trees do not have the same joints; give the same cuts to both.")
+        raise UsageError("the two trees do not have the same joints. Give the same cuts to both.")
     q, v = np.zeros(core.tree.nq), np.zeros(core.tree.nv)
     for n in nodes:
         node = st.skel.tree.node_of_joint.get(n.joint.name)

@@ -60,7 +60,7 @@ class Independent:
         if head in cut and cut[head].q_names == cut[head].v_names and (not part or part in cut[head].q_names):
             return [name] if part else [f"{head}.{p}" if p else head for p in cut[head].q_names]
         known = [*self.velocities, *cut, *lengths(d)]
-        raise UsageError(f"'{name}' is no velocity of joints or cylinders here.", nearest(name, known, "Velocities"))
+        raise UsageError(f"'{name}' is not a velocity of joints or cylinders here.", nearest(name, known, "Velocities"))
 
     def chosen(self, by: str | Sequence[str]) -> Chosen:
         """Columns of a call's `by` and a complete set that begins with them."""
@@ -103,7 +103,7 @@ class Independent:
         )
         chosen = pivoted_columns(E, FIRM, first=tuple(wanted))[:freedoms]
         if len(chosen) < freedoms:
-            raise UsageError("velocities of joints and cylinders do not determine the motion of the loops here; give other cuts=.")
+            raise UsageError("velocities of joints and cylinders do not determine the motion of the loops here. Give other cuts=.")
         order = [*self.base, *[n for n in every if n not in self.base]]
         return tuple(n for n in order if n in {every[i] for i in chosen})
 

@@ -151,7 +151,7 @@ def _rows(core: Compiled, given: Any, what: str, kinds: tuple[str, str], names: 
     for name in given:
         if name not in names:
             hint = nearest(str(name), names, "Drives")
-            raise UsageError(f"'{name}' is no drive.", hint, "s.assemble takes any coordinate, one state at a time.")
+            raise UsageError(f"'{name}' is not a drive.", hint, "s.assemble takes any coordinate, one state at a time.")
     if len(given) < len(names):
         raise UsageError(
             f"{what} of {listing([n for n in names if n not in given])} is missing: assemble_batch needs all drives.", name=what
@@ -172,10 +172,10 @@ def _column(core: Compiled, name: str, value: Any, what: str, kinds: tuple[str, 
         value = np.array([quantity(x, kind, f"'{name}'") for x in many])
     value = np.atleast_1d(np.asarray(value, dtype=float))
     if value.ndim > 1:
-        raise UsageError(f"{what} of '{name}' has {value.ndim} axes; states lie along one.", name=name)
+        raise UsageError(f"{what} of '{name}' has {value.ndim} axes. States lie along one.", name=name)
     bad = np.flatnonzero(~np.isfinite(value))
     if len(bad):
-        raise UsageError(f"{what} of '{name}' is {value[bad[0]]} in entry {bad[0]}; numbers must be finite.", name=name)
+        raise UsageError(f"{what} of '{name}' is {value[bad[0]]} in entry {bad[0]}. Numbers must be finite.", name=name)
     return value
 
 

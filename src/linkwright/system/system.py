@@ -203,7 +203,7 @@ class System(SystemVerbs):
         return tree_dynamics.mass_matrix(self._core.skel, self.motion(st))
 
     def h(self, st: State) -> np.ndarray:
-        """Return Coriolis and gravity efforts minus those of springs, dampers and loads."""
+        """Return Coriolis and gravity efforts minus the efforts of springs, dampers and loads."""
         self.kernels.need_masses()
         return tree_dynamics.bias_force(self._core.skel, self.motion(st), self._core.applied(st))
 
@@ -236,7 +236,7 @@ class System(SystemVerbs):
         wrench : Mapping[str, array], optional
             By body: [moment, force] at its origin in world axes.
         formulation : str or Formulation, optional
-            "kkt", "slm", "sslm", "nullspace", "projection", "augmented" or an object. By default that of `lw.compile`.
+            "kkt", "slm", "sslm", "nullspace", "projection", "augmented" or an object. By default the formulation of `lw.compile`.
         limit : str, default "smooth"
             Rule at singular positions: "smooth" continues the motion, "drop" leaves out lost rows, as the papers do.
         branch : Mapping[str, Any], optional
@@ -322,7 +322,7 @@ class System(SystemVerbs):
         if c.proof is None:
             if channel is not None:
                 raise UsageError(
-                    f"channel= is for simulated runs; of a cycle c.derivatives(...)['{channel}', 'L1'] has every sample.", name=channel
+                    f"channel= is for simulated runs. For a cycle, c.derivatives(...)['{channel}', 'L1'] has every sample.", name=channel
                 )
             from linkwright.motion.cycle_derivatives import turn_derivatives
 
@@ -480,7 +480,7 @@ class System(SystemVerbs):
         Parameters
         ----------
         start : State, optional
-            Start of the search, which goes downhill from there. By default the start of the model.
+            Start of the search, which moves downhill from there. By default the start of the model.
         hold : str or sequence of str, default ()
             Joints and cylinders that keep their positions.
 
@@ -500,7 +500,7 @@ class System(SystemVerbs):
         """Return the Jacobian of a body (rows: angular velocity, then velocity of its origin), a point or any tasks of `named_terms`.
 
         In a plane a body has the rows (angle, x, y). Columns follow `wrt`: "drives", "independent" (base and drives), "base", "coordinates"
-        (all of names.v), or names of joints and cylinders; other independent velocities rest. `.rows` and `.columns` name them.
+        (all of names.v), or names of joints and cylinders. Other independent velocities rest. `.rows` and `.columns` name them.
         """
         return jacobian(self._core, st, of, wrt)
 
@@ -652,7 +652,7 @@ class System(SystemVerbs):
         Returns
         -------
         Stepper
-            `env.step(tau)` moves all copies; `env.q`, `env.v` and `env.ok` are arrays; `env.reset(where, q, v)` starts copies again.
+            `env.step(tau)` moves all copies. `env.q`, `env.v` and `env.ok` are arrays. `env.reset(where, q, v)` starts copies again.
 
         Examples
         --------
@@ -676,8 +676,8 @@ class System(SystemVerbs):
         """True if the drives act on every motion of the loops at a state: N and B_perp share only zero [Aghili2005 (62)].
 
         drives: names of joints (`"A"`, `"C.slide"`, cut or not) and cylinders (default the model's). `smallest` is the smallest singular
-        value of their speeds over the motions of the loops (dimensionless, at most `tolerance` where control is lost), `direction` the
-        motion that is hardest to push; `nearly_lost`: below 1e-3. Idle degrees of freedom (a rod's spin between ball joints) do not count.
+        value of their speeds over the motions of the loops (dimensionless, at most `tolerance` if control is lost), `direction` the
+        motion that is hardest to push. `nearly_lost`: below 1e-3. Idle degrees of freedom (a rod's spin between ball joints) do not count.
         """
         from linkwright.motion.controllability import controllable, drive_rows
 

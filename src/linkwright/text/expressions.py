@@ -72,7 +72,7 @@ class Expr:
 
     def __float__(self) -> float:
         printed, needs = brief(self), ", ".join(sorted(free_variables(self)))
-        raise ModelError(f"'{printed}' has no value until {needs} is given; call evaluate() with values for it.", name=printed)
+        raise ModelError(f"'{printed}' has no value until {needs} is given. Call evaluate() with values for it.", name=printed)
 
     def __add__(self, other: Number) -> Number:
         return _combine("add", self, other)
@@ -198,7 +198,7 @@ def _combine(op: str, a: Any, b: Any) -> Any:
             return a.args[0]
     elif op == "div":
         if b_is == 0.0:
-            raise ModelError(f"'{a}' is divided by zero; check the divisor.", name=a)
+            raise ModelError(f"'{a}' is divided by zero. Check the divisor.", name=a)
         if a_is == 0.0:
             return 0.0
         if b_is == 1.0:
@@ -217,7 +217,7 @@ def _analytic_atan2(y: Any, x: Any) -> Any:
     y, x = complex(y), complex(x)
     square = x.real**2 + y.real**2
     if square == 0.0:
-        raise ModelError("atan2(0, 0) has no value; give it a direction.")
+        raise ModelError("atan2(0, 0) has no value. Give it a direction.")
     return complex(math.atan2(y.real, x.real), (x.real * y.imag - y.real * x.imag) / square)
 
 
@@ -244,7 +244,7 @@ def apply(function: str, *args: Any) -> Any:
             return float(_FLOAT[function](*args))
         except (ValueError, OverflowError) as error:
             inside = ", ".join(f"{a:g}" for a in args)
-            raise ModelError(f"{function}({inside}) has no real value; check the numbers that go into it.", name=function) from error
+            raise ModelError(f"{function}({inside}) has no real value. Check the numbers that go into it.", name=function) from error
     if all(_is_real(a) or isinstance(a, complex) for a in args):
         return _COMPLEX[function](*(complex(a) for a in args))
     if function == "abs":
@@ -260,7 +260,7 @@ def apply(function: str, *args: Any) -> Any:
         return apply(function, args[1], args[0])
     if hasattr(args[-1], "lifted"):  # a traced symbol beside a number
         return apply(function, args[-1].lifted(first), *rest)
-    raise ModelError(f"{function}() does not work on a {type(first).__name__}; use numbers, or sqrt, sin, cos, exp which all scalars know.")
+    raise ModelError(f"{function}() does not work on a {type(first).__name__}. Use numbers, or sqrt, sin, cos, exp (for all scalars).")
 
 
 def sqrt(x: Number) -> Number:
@@ -296,7 +296,7 @@ def combine(op: str, a: Any, b: Any) -> Any:
             return a / b
         return _power(a, b)
     except ZeroDivisionError as error:
-        raise ModelError(f"'{a} {SYMBOL[op]} {b}' divides by zero; check the divisor.", name=f"{a} {SYMBOL[op]} {b}") from error
+        raise ModelError(f"'{a} {SYMBOL[op]} {b}' divides by zero. Check the divisor.", name=f"{a} {SYMBOL[op]} {b}") from error
     except OverflowError as error:
         raise ModelError(f"'{a} {SYMBOL[op]} {b}' is too large for a number.") from error
 
@@ -310,7 +310,7 @@ def _power(a: Any, b: Any) -> Any:
         whole = int(b)  # symbols and complex numbers multiply; whole powers stay exact
         return float(a) ** whole if _is_real(a) else a**whole
     if _is_real(a) and a < 0:
-        raise ModelError(f"'{a} ^ {b}' has no real value; a negative number takes whole powers only.")
+        raise ModelError(f"'{a} ^ {b}' has no real value. A negative number takes whole powers only.")
     return a**b
 
 

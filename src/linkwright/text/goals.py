@@ -76,7 +76,7 @@ class Goal:
             return cls(parts[0].text, parts[1].text, p.whole)
         if parts and parts[0].text in SMALL_BY_NATURE:
             return cls("min", p.whole, p.whole)
-        raise UsageError(f"'{p.whole}' is no goal: it begins with min or max, then comes a measure. Examples: {GOALS}.", name=p.whole)
+        raise UsageError(f"'{p.whole}' is not a goal: it begins with min or max, then comes a measure. Examples: {GOALS}.", name=p.whole)
 
     @cached_property
     def terms(self) -> tuple[GoalTerm, ...]:
@@ -168,7 +168,7 @@ def _requirement(p: Phrase) -> Requirement:
     if compared is None:
         within = body.at_keyword("within", "in")
         if within is None:
-            raise UsageError(f"'{p.whole}' is no constraint: compare something with a quantity. Examples: {CONSTRAINTS}.", name=p.whole)
+            raise UsageError(f"'{p.whole}' is not a constraint: compare something with a quantity. Examples: {CONSTRAINTS}.", name=p.whole)
         return _boxed(p, f"{within[0].text}{span}", within[2])
     left, sign, right = compared
     _ = _sum(left)

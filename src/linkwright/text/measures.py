@@ -54,7 +54,7 @@ def measure_phrase(text: str) -> MeasurePhrase:
     else:
         made = _reduction(p, body)
     if span is not None and made.reduction in ("when", "time ratio"):
-        raise p.error(f"a {'time when' if made.reduction == 'when' else 'time ratio'} is that of the whole motion, without while.")
+        raise p.error(f"a {'time when' if made.reduction == 'when' else 'time ratio'} covers the whole motion, without while.")
     return made if span is None else replace(made, window=span)
 
 
@@ -73,13 +73,13 @@ def not_a_measure(p: Phrase, begun: str) -> UsageError:
     """The error for a text that is no measure, with the form that its beginning suggests."""
     known = begun in FORMS or begun in BEGINNINGS
     hint = f"Write {FORMS.get(begun, begun + ' CHANNEL')}." if known else nearest(begun, BEGINNINGS, "They begin with")
-    return UsageError(f"'{p.whole}' is no measure.", hint, f"Examples: {EXAMPLES}.")
+    return UsageError(f"'{p.whole}' is not a measure.", hint, f"Examples: {EXAMPLES}.")
 
 
 def _when(p: Phrase, rest: list[Phrase]) -> MeasurePhrase:
     sign = rest[0].cut(SIGNS) if rest else None
     if sign is None or "=" in (sign[1], sign[1][:1]) or len(sign[0].split()) != 1:
-        raise p.error("this is no condition: write time when CHANNEL > VALUE UNIT.", rest[0].start if rest else 0)
+        raise p.error("this is not a condition: write time when CHANNEL > VALUE UNIT.", rest[0].start if rest else 0)
     return MeasurePhrase(p.whole, "when", sign[0].text, limit=amount(sign[2]), above=sign[1].startswith(">"))
 
 

@@ -225,7 +225,7 @@ class _Parser:
             if token and token.text == "/" and parts and self.peek(1) in UNITS:
                 if self.algebra.is_name(self.peek(1)):
                     raise self.error(
-                        f"'{self.peek(1)}' is a unit and a name of this model at once; write (...)/{self.peek(1)} for the name, or "
+                        f"'{self.peek(1)}' is a unit and a name of this model at once. Write (...)/{self.peek(1)} for the name, or "
                         "rename it"
                     )
                 divided = True

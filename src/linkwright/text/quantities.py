@@ -262,7 +262,7 @@ def read_quantity(node: WrittenValue, algebra: QuantityAlgebra) -> Quantity:
     except UsageError as error:
         raise ModelError(str(error), node.where, name=error.name) from error
     if isinstance(quantity.value, complex) or not (isinstance(quantity.value, Expr) or math.isfinite(quantity.value)):
-        raise node.error(f"'{node.text}' is not a finite number; check it for overflow.", name=node.text)
+        raise node.error(f"'{node.text}' is not a finite number. Check it for overflow.", name=node.text)
     if known is not None:
         if len(_parsed) > MOST_PARSED:
             _parsed.clear()
@@ -299,7 +299,7 @@ def place(quantity: Quantity, dimension: Dimension, units: UnitSystem, node: Wri
 def si_value(text_or_number: Any, dimension: Dimension, what: str) -> float:
     """An SI float from a number (SI, radians) or a text with a unit."""
     if isinstance(text_or_number, float) and not math.isfinite(text_or_number):
-        raise UsageError(f"{what} is {text_or_number}; it must be a finite number.", name=what)
+        raise UsageError(f"{what} is {text_or_number}. It must be a finite number.", name=what)
     if dimension == ANGLE:
         typed_angle(text_or_number, what)
     try:
@@ -325,7 +325,7 @@ def numeric(value: Any, env: Mapping[str, Any] | Evaluation, node: WrittenValue 
             name=number,
         )
     if not math.isfinite(number):
-        raise ModelError(f"'{value}' is not a finite number; check it for overflow.", node.where if node else None, name=value)
+        raise ModelError(f"'{value}' is not a finite number. Check it for overflow.", node.where if node else None, name=value)
     return float(number)
 
 

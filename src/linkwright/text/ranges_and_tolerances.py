@@ -39,9 +39,9 @@ def _number(value: Any, what: str) -> float:
             raise TypeError
         number = float(value)
     except (TypeError, ValueError):
-        raise UsageError(f"{what} is a number, not {value!r:.40}; the unit has a place of its own.", name=what, value=value) from None
+        raise UsageError(f"{what} is a number, not {value!r:.40}. The unit has a place of its own.", name=what, value=value) from None
     if not math.isfinite(number):
-        raise UsageError(f"{what} is {number}; it is not a finite number.", name=what)
+        raise UsageError(f"{what} is {number}. It is not a finite number.", name=what)
     return number
 
 
@@ -49,7 +49,7 @@ def _number(value: Any, what: str) -> float:
 class Range:
     """A range of a number, `lw.Range(880, 930, "mm")`: every call that reads "880..930 mm" takes it instead.
 
-    `unit` is SI if it is left out; an empty one means the units of the model file, as in a text without a unit. `count` is the number of
+    `unit` is SI if it is left out. An empty one means the units of the model file, as in a text without a unit. `count` is the number of
     values where a range is divided.
     """
 
@@ -65,7 +65,7 @@ class Range:
         if not self.low < self.high:
             raise UsageError(f"the range {self._ends} is empty: its first number must be the smaller one.", name="range")
         if self.count is not None and (isinstance(self.count, bool) or not 2 <= int(self.count) <= MOST_VALUES):
-            raise UsageError(f"{counted(int(self.count), 'value')} of a range; 2 to {MOST_VALUES:,} are possible.", name="range")
+            raise UsageError(f"{counted(int(self.count), 'value')} of a range. 2 to {MOST_VALUES:,} are possible.", name="range")
 
     @classmethod
     def parse(cls, text: str) -> Range:
@@ -104,7 +104,7 @@ class Tolerance:
             raise UsageError(f"the tolerance {self} is a half width, zero or more.", name="tolerance")
         if self.relative and self.about is not None:
             raise UsageError(
-                f"{number_text(self.width)} % are those of the present value: leave out about={number_text(self.about)}.", name="about"
+                f"{number_text(self.width)} % refer to the present value: leave out about={number_text(self.about)}.", name="about"
             )
 
     @classmethod
@@ -159,7 +159,7 @@ WAYS = {  # what a place needs, and how it is written
     "values": "Write a range with its number of values, '1..2 mm / 5', (low, high) in SI, or a list.",
     "a limit": "Write the largest value, '1.5 N m', or a range, '-1..2 N m'.",
 }
-LACKS = {"a range": "is no range", "a tolerance": "is no tolerance", "values": "has no single values", "a limit": "is no limit"}
+LACKS = {"a range": "is not a range", "a tolerance": "is not a tolerance", "values": "has no single values", "a limit": "is not a limit"}
 SHAPES = "Write '180..260 mm / 20', '200 +- 0.1 mm', '+- 0.1 mm', '+- 2 %', (low, high) in SI, or a list of values."
 
 
@@ -178,12 +178,12 @@ def meaning(given: Any, name: str = "") -> Meaning:
     try:
         if isinstance(given, str):
             if not any(c.isdigit() for c in given):
-                raise UsageError(f"{given.strip()!r:.60} is no range, tolerance or distribution.")
+                raise UsageError(f"{given.strip()!r:.60} is not a range, tolerance or distribution.")
             return _of_phrase(Phrase.of(given))
         if isinstance(given, (Range, Tolerance, Values, Distribution)):
             return given
         if isinstance(given, Mapping):
-            raise UsageError("a dict is no range.")
+            raise UsageError("a dict is not a range.")
         if isinstance(given, tuple):
             return _of_pair(given)
         listed = isinstance(given, Sequence) or (hasattr(given, "__array__") and getattr(given, "ndim", 0) > 0)
@@ -249,7 +249,7 @@ def _of_pair(given: tuple[Any, ...]) -> Range:
     """(low, high) or (low, high, number of values); ends are numbers in SI or texts."""
     counts = len(given) == 3 and isinstance(given[2], int | float) and not isinstance(given[2], bool) and float(given[2]).is_integer()
     if len(given) != 2 and not (counts and not isinstance(given[2], float)):
-        raise UsageError(f"a tuple is a range, (low, high) or (low, high, count), not {counted(len(given), 'number')}; a list is values.")
+        raise UsageError(f"a tuple is a range, (low, high) or (low, high, count), not {counted(len(given), 'number')}. A list is values.")
     a, b = (_of_number(x) for x in given[:2])
     if {a.unit, b.unit} == {"", SI}:
         raise UsageError(f"({a.text}, {b.text}): one end is in SI, the other has no unit. Write the unit.")
@@ -339,7 +339,7 @@ class Place:
             return self.si(meant.about, meant.unit)
         if self.present is None:
             raise UsageError(
-                f"{self.name}: {meant} is a tolerance of the present value, and there is none here: it is no range. {SHAPES}",
+                f"{self.name}: {meant} is a tolerance of the present value, and there is none here: it is not a range. {SHAPES}",
                 name=self.name,
             )
         return self.present

@@ -90,7 +90,7 @@ def reading(given: Dimension, expected: Dimension, text: str, what: str, unit: s
     if expected != NONE and names and names <= SHARES:
         raise UsageError(f"{what} must be {describe(expected)}, but '{text}' is a share. Check its unit.", name=text)
     if names & REVOLVING and given[3] == 0 and (expected[3] < 0 or expected == TORQUE_CONSTANT):
-        raise UsageError(f"{what}: '{text}' could mean {_both(text, unit, ('/rad', '/rev'))}. Write the one that is meant.", name=text)
+        raise UsageError(f"{what}: '{text}' could mean {_both(text, unit, ('/rad', '/rev'))}. Write one of them.", name=text)
     if given == expected:
         return 1.0
     if expected == FREQUENCY and given == ANGULAR_SPEED:
@@ -99,7 +99,7 @@ def reading(given: Dimension, expected: Dimension, text: str, what: str, unit: s
         return REVOLUTION  # of every name plate
     ways = _ways(expected, unit, count)
     if ways and given[3] == 0:
-        raise UsageError(f"{what}: '{text}' could mean {_both(text, unit, ways)}. Write the one that is meant.", name=text)
+        raise UsageError(f"{what}: '{text}' could mean {_both(text, unit, ways)}. Write one of them.", name=text)
     without_angle = given[3] == 0 and expected[3] < 0  # N m s for N m s/rad
     if expected == NONE or (unit and not without_angle and expected != TORQUE_CONSTANT):  # V/rpm is a torque constant
         raise UsageError(f"{what} must be {describe(expected)}, but '{text}' is {describe(given)}. Check its unit.", name=text)
@@ -130,7 +130,7 @@ def bare_angle(value: float, what: str) -> None:
     if abs(value) > REVOLUTION * (1.0 + 1e-12):
         degrees = f"'{value:g} deg' ({math.radians(value):.4g} rad)"
         raise UsageError(
-            f"{what} = {value:g} has no unit: it could mean {degrees} or '{value:g} rad'. Write the one that is meant.", name=what
+            f"{what} = {value:g} has no unit: it could mean {degrees} or '{value:g} rad'. Write one of them.", name=what
         )
 
 

@@ -16,7 +16,7 @@ from linkwright.text.units import ANGLE, TIME, Dimension
 class Window:
     """A part of a motion, `lw.Window(100, 180, "deg")`: samples whose channel is in a range.
 
-    Without a channel it is the time or the leading drive, as the unit says. A range whose first number is the larger one goes through the
+    Without a channel it is the time or the leading drive, depending on the unit. A range whose first number is larger goes through the
     end of the cycle, `lw.Window(300, 60, "deg")`. One end may be infinite: `lw.Window(2, math.inf, "rad/s", "A.v")` is "A.v > 2 rad/s".
     """
 
@@ -45,7 +45,7 @@ class Window:
 
     @cached_property
     def dimension(self) -> Dimension | None:
-        """Dimension of the unit that was written; None without one."""
+        """Dimension of the written unit, or None."""
         return Amount(0.0, self.unit).dimension
 
     @cached_property
@@ -54,7 +54,7 @@ class Window:
         return Amount(self.low, self.unit).si, Amount(self.high, self.unit).si
 
     def axis(self, drive: str) -> str:
-        """The channel that decides; empty where there is no leading drive."""
+        """The channel that decides. Empty if there is no leading drive."""
         return self.channel or ("t" if self.dimension == TIME else drive)
 
     @property

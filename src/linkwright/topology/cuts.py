@@ -31,7 +31,7 @@ MOST_FLOATING = 3  # bodies that are tried floating
 LARGE = 16  # bodies beyond which whole sets of floating bodies are tried, so that no tree is deep: work would grow with its cube
 RADII = (2, 3, 4)  # joints between such bodies
 
-NOT_CUT = "whose armature turns with a speed of the tree; the speed of a cut joint is none."
+NOT_CUT = "whose armature turns with a speed of the tree. The speed of a cut joint is none."
 
 Key = tuple[float, ...]
 Judge = Callable[[Span, Sequence[int]], Key]

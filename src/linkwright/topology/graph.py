@@ -131,7 +131,7 @@ def read_graph(description: Description) -> Graph:
                 )
         if joint.first == joint.second:
             raise ModelError(
-                f"joint '{joint.name}' joins body '{joint.first}' to itself. A joint needs two different bodies; Bodies: {listing(index)}.",
+                f"joint '{joint.name}' joins body '{joint.first}' to itself. A joint needs two different bodies. Bodies: {listing(index)}.",
                 joint.where,
                 name=joint.name,
                 allowed=index,
@@ -255,8 +255,8 @@ def _check_grounded(graph: Graph) -> None:
     names = listing(f"'{graph.bodies[b]}'" for b in island)
     float_type = "planar" if graph.description.planar else "free"
     remedy = (
-        f"Add a joint between '{graph.bodies[0]}' (or a body that hangs on it) and one of them; "
-        f"if they shall float, give one a joint of type {float_type} to '{graph.bodies[0]}'."
+        f"Add a joint between '{graph.bodies[0]}' (or a body that hangs on it) and one of them. "
+        f"If they float, give one a joint of type {float_type} to '{graph.bodies[0]}'."
     )
     if len(joints) >= len(island):
         what = f"bodies {names} form a loop by themselves ({listing(graph.name(e) for e in joints)}), but nothing joins them to ground."

@@ -178,7 +178,7 @@ def test_files_read_back_and_traced_dimensions():
         ("roller: {at: disc.A, radius: 3}", DWELLS, "'disc.A' is not on the follower. Name a point of 'follower'"),
         ("roller: {at: follower.R, radius: 3}", "base: 30", "needs its law"),
         ("roller: {at: follower.R, radius: -3}", DWELLS, "must be 0 or more"),
-        (ROLLER, "moves: [{to: 5, in: 360}]", "profile is not closed: a turn begins at 0 mm and ends at 5 mm"),
+        (ROLLER, "moves: [{to: 5, in: 360}]", "profile is not closed: a revolution begins at 0 mm and ends at 5 mm"),
         (ROLLER, "moves: [{to: 5, in: 200}, {to: 0, in: 200}]", "its moves cover 400 deg, more than one revolution of the disc"),
         (ROLLER, "table: [[0, 0], [90, 10], [360, 0]], moves: []", "has moves and a table"),
         ("flat: follower.R, groove: true", DWELLS, "a groove guides a roller"),

@@ -123,7 +123,7 @@ def test_they_are_written_as_they_were_read_and_wrong_ones_refused():
                      {"from": "A", "to": "C", "polynomial": [0, 1], "plus": {"B": "k"}}):  # fmt: skip
         d = read({**WHEELS, "parameters": {"k": 0.3}, "couplings": {"E": coupling}})
         assert read_text(write(d)) == d
-    for coupling, message in (({"polynomial": [1, 0]}, "would block joint 'B'"), ({"polynomial": [0, 1], "ratio": 2}, "keep one"),
+    for coupling, message in (({"polynomial": [1, 0]}, "would block joint 'B'"), ({"polynomial": [0, 1], "ratio": 2}, "Keep one"),
                               ({"plus": {"A": 1}}, "again"), ({"plus": {"X": 1}}, "no joint 'X'")):  # fmt: skip
         with pytest.raises(ModelError, match=message):
             coupled(**{"from": "A", "to": "B"}, **coupling)

@@ -83,12 +83,12 @@ def test_a_model_with_moves_reads_back():
     [
         ("[{to: 20, in: 60, law: modified_sin}]", "", "lifter.yaml:12: .*no law 'modified_sin'. Did you mean 'modified_sine'"),
         ("[{to: 20, in: 60, law: quintic}]", "", "Did you mean '345'"),
-        ("[{to: 20, in: 0}]", "", "a move takes 0 deg; it must be greater than zero"),
+        ("[{to: 20, in: 0}]", "", "a move takes 0 deg. It must be greater than zero"),
         ("[{to: 20}]", "", "a move is {to: 20 mm, in: 60 deg} with an optional `law`, or {dwell: 120 deg}"),
         ("[{dwell: 20, law: 345}]", "", "a dwell has no law"),
         ("[{to: 20, in: 3 s}]", "", "the span of a move must be angle"),
         ("[]", "", "the list of moves is empty"),
-        ("[{to: 20, in: 60}]", ", ratio: 2", "has moves and `ratio`; keep one"),
+        ("[{to: 20, in: 60}]", ", ratio: 2", "has moves and `ratio`. Keep one"),
         (
             "[{to: 5, in: 60, law: straight}, {to: 20, in: 60}]",
             "",
@@ -119,7 +119,7 @@ def test_moves_of_a_call_are_those_of_the_file(tmp_path):
     np.testing.assert_array_equal(a["A"], b["A"])
     assert a.at(0.45)["A", "deg"] == pytest.approx(90.0) and a["A", "deg"][-1] == pytest.approx(20.0)
     for wrong, said in (
-        ("90 deg within 3 s", "is no move; write"),
+        ("90 deg within 3 s", "is not a move. Write"),
         ("90 kg in 3 s", "to must be angle"),
         ("90 deg in 3 s by bezier", "Laws"),
     ):

@@ -260,11 +260,11 @@ def test_backdrop_is_scaled_by_two_clicks() -> None:
         ({"do": "add_spring", "between": ["crank.A", "crank.B"]}, "both ends are on"),
         ({"do": "add_load", "on": "coupler.Q"}, "no point 'Q'"),
         ({"do": "rename", "id": "body:ground", "to": "frame"}, "cannot be renamed"),
-        ({"do": "rename", "id": "wheel:x", "to": "y"}, "is no id"),
+        ({"do": "rename", "id": "wheel:x", "to": "y"}, "is not an id"),
         ({"do": "rename", "id": "body:crank", "to": "x.y"}, "cannot be a name"),
         ({"do": "delete", "ids": ["body:wheel"]}, "there is no body:wheel"),
         ({"do": "mirror", "ids": ["body:crank"], "line": [[0, 0], [0, 0]]}, "two different points"),
-        ({"do": "set_backdrop", "file": "../photo.png"}, "beside the model"),
+        ({"do": "set_backdrop", "file": "../photo.png"}, "next to the model"),
     ],
 )
 def test_impossible_operations_are_refused_in_a_sentence(op: dict[str, Any], match: str) -> None:

@@ -167,8 +167,8 @@ def test_chains_repeat() -> None:
 
 BAD = {
     "one joint": ({"hip": {"connect": ["base.H", "leg.H"], "chain": {"a": HINGE}}}, "needs two or more joints"),
-    "no bodies": ({"hip": {"at": [0, 0, 0], "chain": {"a": HINGE, "b": HINGE}}}, "must say what it joins"),
-    "nowhere": ({"hip": {"between": ["base", "leg"], "chain": {"a": HINGE, "b": HINGE}}}, "must say where it is"),
+    "no bodies": ({"hip": {"at": [0, 0, 0], "chain": {"a": HINGE, "b": HINGE}}}, "must name the bodies it joins"),
+    "nowhere": ({"hip": {"between": ["base", "leg"], "chain": {"a": HINGE, "b": HINGE}}}, "needs a place"),
     "unknown body": ({"hip": {"between": ["base", "foot"], "at": [0, 0, 0], "chain": {"a": HINGE, "b": HINGE}}}, "no body 'foot'"),
     "unknown point": ({"hip": {"between": ["base", "leg"], "at": "Q", "chain": {"a": HINGE, "b": HINGE}}}, "'Q' is neither drawn nor"),
     "itself": ({"hip": {"between": ["leg", "leg"], "at": [0, 0, 0], "chain": {"a": HINGE, "b": HINGE}}}, "with itself"),

@@ -54,9 +54,9 @@ CASES = [
         r"x: a space follows every second comma\. .* 0\.1",
     ),
     ("comma in a block", "drive: {A: 45 rpm}", "drive:\n  A: 45,5 rpm", 13, r"decimals are written with a point, 45\.5"),
-    ("no space behind a colon in braces", "{A: 45 rpm}", "{A:45 rpm}", 12, r"A colon needs a space behind it: `A: 45 rpm`"),
-    ("no space before a list", "crank: {pins: [", "crank: {pins:[", 9, r"A colon needs a space behind it: `pins: \.\.\.`"),
-    ("no space on a line", "plane: xy", "plane:xy", 3, r"A colon needs a space behind it: `plane: xy`"),
+    ("no space behind a colon in braces", "{A: 45 rpm}", "{A:45 rpm}", 12, r"A colon needs a space after it: `A: 45 rpm`"),
+    ("no space before a list", "crank: {pins: [", "crank: {pins:[", 9, r"A colon needs a space after it: `pins: \.\.\.`"),
+    ("no space on a line", "plane: xy", "plane:xy", 3, r"A colon needs a space after it: `plane: xy`"),
     ("length of a body", "mass: 0.3", "length: 300", 9, r"no key 'length'\. .*`along: \{A: 0, B: 300\}`"),
     ("revolutions in German", "45 rpm", "45 U/min", 12, "Did you mean 'rpm'"),
     ("name of a unit", "45 rpm", "45 degrees/s", 12, "Did you mean 'deg'"),
@@ -66,12 +66,12 @@ CASES = [
     ("capitals", "parameters:", "Parameters:", 5, "Did you mean 'parameters'"),
     ("wrong case of a joint", "{A: 45 rpm}", "{a: 45 rpm}", 12, "Did you mean 'A'"),
     ("wrong case of a pin", "pins: [A, B], mass", "pins: [a, B], mass", 9, "Did you mean 'A'"),
-    ("three bodies at the driven pin", "drive:", "  brace: {pins: [A, B], mass: 1}\ndrive:", 13, "take A:crank or A:brace"),
+    ("three bodies at the driven pin", "drive:", "  brace: {pins: [A, B], mass: 1}\ndrive:", 13, "Take A:crank or A:brace"),
     ("all groups are shown", "drive:", "wobble: 3\ndrive:", 12, "constraints: rods, couplings, cams, gears, belts; forces: springs"),
     ("a cam", "drive:", "cam: {c: 3}\ndrive:", 12, "Did you mean 'cams'"),
     ("a rope", "drive:", "ropes: {c: 3}\ndrive:", 12, "Did you mean 'belts'"),
     ("a geneva drive", "drive:", "geneva: {c: 3}\ndrive:", 12, "no Geneva drive"),
-    ("contact", "drive:", "contacts: {c: 3}\ndrive:", 12, "Bodies do not touch; .*`stops:`"),
+    ("contact", "drive:", "contacts: {c: 3}\ndrive:", 12, "Bodies do not touch. .*`stops:`"),
 ]
 
 
@@ -111,9 +111,9 @@ def test_documents_named_in_hints_exist() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("robot.urdf.xacro", "Xacro is not read; write the macros out first"),
-        ("robot.srdf", r"SRDF has no links .* load the URDF .* drives="),
-        ("robot.usda", "USD is not read; export the robot as URDF, SDF or MJCF"),
+        ("robot.urdf.xacro", "Xacro is not read. Write the macros out first"),
+        ("robot.srdf", r"SRDF has no links .* Load the URDF .* drives="),
+        ("robot.usda", "USD is not read. Export the robot as URDF, SDF or MJCF"),
         ("robot.usdc", "USD is not read"),
         ("world.wbt", "Worlds of other simulators are not read"),
         ("part.dae", "A mesh is not a model"),

@@ -242,7 +242,7 @@ def test_texts_with_units_and_values_of_another_kind() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"half": 10.0}, "change bore instead"),
+        ({"half": 10.0}, "Change bore instead"),
         ({"coil.stiffness": 1.0}, "follows from k1"),
         ({"crank.B.x": 0.1}, "follows from the drawing.*A.x, A.y, B.x, B.y"),
         ({"wheel.T.y": 0.02}, "follows from half"),
@@ -250,7 +250,7 @@ def test_texts_with_units_and_values_of_another_kind() -> None:
         ({"C.q": 1.0}, "no number 'C.q'"),
         ({"bore": 70.0}, "outside its bounds"),
         ({"crank.mass": -1.0}, "below zero"),
-        ({"cuts": ["A"]}, "write it into the file yourself"),
+        ({"cuts": ["A"]}, "Write it into the file yourself"),
         ({"drive.B": 1.0}, "drives no 'B'"),
     ],
 )

@@ -160,7 +160,7 @@ BOTH = [  # text, place, both readings: neither is certain
 
 @pytest.mark.parametrize(("text", "dimension", "both"), BOTH)
 def test_a_unit_without_its_angle_shows_both_readings(text, dimension, both):
-    with pytest.raises(UsageError, match=f"could mean {both}.*Write the one that is meant"):
+    with pytest.raises(UsageError, match=f"could mean {both}.*Write one of them"):
         quantity(text, dimension)
     with pytest.raises(ModelError, match="could mean"):
         value(text, dimension, ["mm", "kg", "deg", "rpm"])

@@ -80,9 +80,9 @@ def test_losses_are_printed_and_listed(tmp_path: Path, capsys: pytest.CaptureFix
 
 WRONG = {
     "no file": (["four-bar"], "export needs the file to write"),
-    "ending": (["four-bar", "-o", "a.step"], "unsupported file type '.step'; use .yaml, .yml, .fmu"),
+    "ending": (["four-bar", "-o", "a.step"], "unsupported file type '.step'. Use .yaml, .yml, .fmu"),
     "format": (["four-bar", "-o", "a.fmu", "--format", "fmi"], "there is no format 'fmi'. Did you mean 'fmu'"),
-    "option of another": (["four-bar", "-o", "a.fmu", "--precision", "single"], "--precision is an option of c; fmu has none"),
+    "option of another": (["four-bar", "-o", "a.fmu", "--precision", "single"], "--precision is an option of c, and fmu has none"),
     "drives of a script": (["four-bar", "-o", "a.js", "--undriven"], "script has no motion in it"),
     "channel": (["four-bar", "-o", "a.fmu", "--channels", "C.lode"], "there is no channel 'C.lode'"),
     "folder": (["four-bar", "-o", "none/a.fmu"], "the folder 'none' does not exist"),
@@ -152,4 +152,4 @@ def test_model_files_are_no_export(tmp_path: Path, capsys: pytest.CaptureFixture
     with refused(UsageError, name="path"):
         lw.load("four-bar").export(tmp_path / "x.yaml")
     assert cli.main(["export", "four-bar", "-o", str(tmp_path / "y.foo")]) == 1
-    assert "unsupported file type '.foo'; use .yaml, .yml, .fmu" in capsys.readouterr().err
+    assert "unsupported file type '.foo'. Use .yaml, .yml, .fmu" in capsys.readouterr().err

@@ -118,7 +118,7 @@ def test_annotations_decide_how_values_are_written() -> None:
     assert (pairs["flag"], pairs["action"]) == ("--speed", "append") and pairs["type"]("A=2 rad/s") == ("A", "2 rad/s")
     assert written("Names | None")["type"]("A, B") == ["A", "B"] and written("Names | None")["flag"] == "--speeds"
     texts = written("Sequence[str] | str | None")
-    assert texts["flag"] == "--speed" and texts["help"].endswith("; may be repeated")
+    assert texts["flag"] == "--speed" and texts["help"].endswith("(may be repeated)")
     assert written("float | str", NEEDED)["required"] and "type" not in written("float | str")
     assert written("Mapping[str, Any]", name="stiffness")["flag"] == "--stiffness"
 

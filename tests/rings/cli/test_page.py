@@ -103,7 +103,7 @@ def test_another_file_is_refused_at_once(capsys: pytest.CaptureFixture[str]) -> 
     """A model is served until it is mended; a table never becomes one."""
     Path("table.csv").write_text("controller,steps\nmine,3\n")
     assert cli.main(["table.csv"]) == 1
-    assert "'table.csv' is no model and no run" in capsys.readouterr().err
+    assert "'table.csv' is neither a model nor a run" in capsys.readouterr().err
 
 
 def test_a_run_cannot_be_changed(capsys: pytest.CaptureFixture[str]) -> None:

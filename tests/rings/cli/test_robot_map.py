@@ -44,8 +44,8 @@ def test_json_is_as_documented(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--over", "left_rod.Q.x=0..1"], "no coordinate of a pose"),
-        (["--over", "left_rod.C.x="], "write a range behind the ="),
+        (["--over", "left_rod.Q.x=0..1"], "neither a coordinate of a pose"),
+        (["--over", "left_rod.C.x="], "write a range after the ="),
         ([*AXES, "--speeds", "A=3 rad/s", "--speeds", "5"], "one value for all drives, or NAME=VALUE"),
         ([*AXES, "--what", "speed"], "'speed' needs speeds="),
     ],

@@ -114,12 +114,12 @@ def test_geometry_is_calibrated_from_a_file(poses_file: Path, tmp_path: Path, ca
     [
         (["identify", "five-bar", "none.csv"], "none.csv"),
         (["identify", "five-bar", "{run}", "--friction", "X"], "no joint 'X'"),
-        (["identify", "five-bar", "{run}", "--friction", "*", "--friction", "A"], "give it alone"),
+        (["identify", "five-bar", "{run}", "--friction", "*", "--friction", "A"], "Give it alone"),
         (["identify", "five-bar", "{run}", "--noise", "A=1 N mm"], "E is missing"),
         (["calibrate", "five-bar", "{run}", "--vary", "left.lenght"], "left.lenght"),
-        (["calibrate", "five-bar", "{run}", "--vary", "left.length"], "column 'A.v' is no joint"),
-        (["calibrate", "five-bar", "{poses}", "--vary", "left.length", "--offsets", "X", "--column", "A=enc"], "no measured encoder"),
-        (["calibrate", "five-bar", "{poses}", "--vary", "left.length"], "column 'enc' is no joint"),
+        (["calibrate", "five-bar", "{run}", "--vary", "left.length"], "column 'A.v' is not a joint"),
+        (["calibrate", "five-bar", "{poses}", "--vary", "left.length", "--offsets", "X", "--column", "A=enc"], "not a measured encoder"),
+        (["calibrate", "five-bar", "{poses}", "--vary", "left.length"], "column 'enc' is not a joint"),
     ],
 )
 def test_wrong_measurements_are_named(

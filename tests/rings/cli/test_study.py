@@ -41,7 +41,7 @@ def test_a_study_is_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_a_folder_is_no_output_file(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main([*GRID, "-o", "rows"]) == 1 and "a folder for the rows is given with --folder rows" in capsys.readouterr().err
+    assert cli.main([*GRID, "-o", "rows"]) == 1 and "A folder for the rows is given with --folder rows" in capsys.readouterr().err
     assert cli.main(["synthesize", "path", "0 0, 1 1, 2 3", "-o", "found"]) == 2
     assert "the option '-o' has a new name: --folder DIR" in capsys.readouterr().err
 
@@ -64,7 +64,7 @@ def test_json_is_as_documented(capsys: pytest.CaptureFixture[str]) -> None:
         (["--vary", "L1=0.3", "--vary", "L1=0.4", "--measure", "max A.torque"], "is there twice"),
         (["--vary", "L1=0.3", "--measure", "max A.torque", "--simulate", "1", "--settle"], "two different things"),
         (["--vary", "L1=0.2..0.3", "--measure", "max A.torque", "--plan", "sobol"], "needs the number of its rows"),
-        (["--vary", "L1=0.3", "--measure", "max A.torque", "--best", "least"], "is no goal"),
+        (["--vary", "L1=0.3", "--measure", "max A.torque", "--best", "least"], "is not a goal"),
         (["--vary", "L1=0,3", "--measure", "max A.torque"], "decimals are written with a point"),
     ],
 )

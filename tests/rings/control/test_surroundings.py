@@ -47,7 +47,7 @@ def test_efforts_stay_within_limits_and_the_closed_form_holds_afterwards(crank):
     free = np.flatnonzero(np.abs(run["B.torque"]) >= 8.0)[-1] + 1
     assert 0.05 < run.t[free] < 1.0
     (note,) = [n for n in run.notes if n.startswith("drives at their limits")]
-    share = float(re.search(r"by share of the time: 'B' ([\d.]+) %; the reference may not be followed", note)[1])
+    share = float(re.search(r"by share of the time: 'B' ([\d.]+) %. The reference may not be followed", note)[1])
     assert share / 100.0 == pytest.approx(run.t[free] / 2.0, abs=0.01) and "'A'" not in note  # samples are 10 ms apart at most
     e, rate = run["control.A.error"][free], -run["A.v"][free]
     after = decayed(run.t[free:] - run.t[free], e, rate, 25, 10)

@@ -318,8 +318,8 @@ def test_wheels_that_mesh_keep_their_places() -> None:
 @pytest.mark.parametrize(
     ("quantity", "vary", "words"),
     [
-        ("torque", ["L1"], "is no measure"),
-        ("highest A.torque", ["L1"], "is no measure"),
+        ("torque", ["L1"], "is not a measure"),
+        ("highest A.torque", ["L1"], "is not a measure"),
         ("peak S.load on coupler", ["L1"], r"column 6: the load of a pin on a body is the channel S\.on\.coupler"),
         ("peak B.torque", ["L1"], "no channel"),
         ("peak Z.load", ["L1"], "no channel"),
@@ -328,7 +328,7 @@ def test_wheels_that_mesh_keep_their_places() -> None:
         ("peak A.torque", {"L9": 1}, "no number 'L9'"),
         ("peak A.torque", {"L1": "-1 mm"}, "half width"),
         ("peak A.torque", {"crank.mass": "1 mm"}, "mass"),
-        ("peak A.torque", {"L1": "wide"}, "is no range, tolerance"),
+        ("peak A.torque", {"L1": "wide"}, "is not a range, tolerance"),
     ],
 )
 def test_wrong_wishes_are_explained(quantity, vary, words) -> None:

@@ -186,7 +186,7 @@ def test_a_model_without_masses_says_so() -> None:
         ("motor, weak, 0.05", "motor, weak, -1", "3: motor 'weak': rated_torque is -1"),
         ("motor, weak, 0.05", "motor, weak, 0.5", "3: .*max_torque is below rated_torque"),
         ("motor, weak", "motor, ", "3: this motor has no name"),
-        ("gearbox, low", "gears, low", "5: 'gears' is no kind of row"),
+        ("gearbox, low", "gears, low", "5: 'gears' is not a kind of row"),
         ("5, 0.95", "5, 95", "5: .*efficiency is 95"),
         ("0.04, 1, , , 0.2, 1", "0.04, , , , 0.2, 1", "3: motor 'weak' has no Kt and R, or heat"),
         ("motor, weak, 0.05, 0.2,", "motor, weak, 0.05,", "3: this row has 11 cells"),

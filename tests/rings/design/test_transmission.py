@@ -222,7 +222,7 @@ def test_every_pair_at_a_pin_of_three_has_its_own_transmission_angle() -> None:
 
 def test_text_of_info() -> None:
     text = str(lw.load("wiper").info())
-    assert "Transmission angle: 90 deg is ideal; below 40 deg is poor in most designs." in text and "pressure angle up to 40.9" in text
+    assert "Transmission angle: 90 deg is ideal. Below 40 deg is poor in most designs." in text and "pressure angle up to 40.9" in text
 
 
 @pytest.mark.parametrize(("name", "first"), [("parallelogram-chain", "T1 coupler1-crank1"), ("scissor-lift", "M1")])

@@ -132,7 +132,7 @@ def test_several_runs_in_one_picture(compared: Any, tmp_path: Path) -> None:
     for call, words in (
         (lambda: many.plot(), r"9 runs are too many.*at most 8.*names=\['run 0', 'run 1'\]"),
         (lambda: compared.plot(names=["waek"]), "Did you mean 'weak'"),
-        (lambda: compared.plot(names=[]), "choose from weak, sampled, lost"),
+        (lambda: compared.plot(names=[]), "Choose from weak, sampled, lost"),
     ):
         with pytest.raises(lw.UsageError, match=words):
             call()

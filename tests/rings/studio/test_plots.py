@@ -309,7 +309,7 @@ def test_wrong_requests_are_answered(wiper: Any, run: Any) -> None:
         (wiper, "singular", {}, "simulate"),
         (lw.load("wiper"), "singular", {}, r"m\.simulate"),
         (wiper, "energy", {"color": 1}, "no option 'color'"),
-        (wiper, 3, {}, "one of overview"),
+        (wiper, 3, {}, "from overview"),
         (wiper, "A", {"size": 3}, "inches"),
         (wiper, "overview", {"size": (1.1, 1.1)}, "no room"),
         (wiper, "A", {"over": "coupler.P"}, "2 components"),

@@ -226,7 +226,7 @@ drive: {A: 60 rpm}
     assert float(size) == pytest.approx(0.05 * float(c["slide.on.ram.magnitude"].max()), rel=0.01)
     assert c.checks()["dynamics"] and "forward dynamics gives back the motion" in c.checks()["dynamics"].text
     (note,) = m.simulate("1 ms").notes
-    assert note == "friction by load (A, B, C, slide) is left out of a simulation; cycles and followed motions have it"
+    assert note == "friction by load (A, B, C, slide) is left out of a simulation. Cycles and followed motions have it"
 
 
 def test_motor_and_checks(turn: lw.Trajectory, told: str) -> None:

@@ -67,7 +67,7 @@ def test_wrong_title_blocks_are_refused(wiper: lw.Mechanism) -> None:
     for said, options in (
         ("no 'revison'", {"revison": "B"}),
         ("no curve of 'coupler.P.u'", {"curves": ["coupler.P.u"]}),
-        ("name one for a curve", {"curves": ["coupler.P"]}),
+        ("Name one for a curve", {"curves": ["coupler.P"]}),
         ("dict of mechanisms", {"variants": [wiper]}),
         ("is a str", {"variants": {"a": "wiper"}}),
     ):
@@ -138,14 +138,14 @@ def test_a_motor_chosen_for_one_drive_is_of_that_drive_alone() -> None:
 def test_variants_are_loaded_as_the_model_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(report, "fragment", lambda *a, **k: "")
-    for given, said in (("old: a.npz", "'a.npz' is a saved run; this needs a model"), ("gone: gone.yaml", "gone.yaml")):
+    for given, said in (("old: a.npz", "'a.npz' is a saved run. This needs a model"), ("gone: gone.yaml", "gone.yaml")):
         assert cli.main(["report", "wiper", "--variant", given, "-o", "a.html"]) == 1 and said in capsys.readouterr().err
     Path("r.urdf").write_text("<robot name='r'><link name='a'/><gazebo><link name='tray'/></gazebo></robot>", encoding="utf-8")
     assert cli.main(["report", "wiper", "--variant", "robot: r.urdf", "-o", "a.html"]) == 0
     assert "warning: r.urdf: " in capsys.readouterr().err
     monkeypatch.setattr(lw.Mechanism, "simulate", lambda *a, **k: pytest.fail("worked before it looked"))
     assert cli.main(["report", "wiper", "--simulate", "1", "--choose-motor", "-o", "b.html"]) == 1
-    assert "--choose-motor is for a cycle; a report with --simulate describes the run" in capsys.readouterr().err
+    assert "--choose-motor is for a cycle. A report with --simulate describes the run" in capsys.readouterr().err
 
 
 def test_terms_are_those_that_are_used(told: str) -> None:
@@ -175,7 +175,7 @@ def test_pdf_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert cli.main(["report", "wiper", "-o", "c.pdf"]) == 1 and "print it there into a PDF" in capsys.readouterr().err
     assert pdf.chromium() is None and not Path("c.pdf").exists()
     assert cli.main(["report", "wiper", "--variant", "longer B.x=170mm", "-o", "d.pdf"]) == 2
-    assert "is no variant" in capsys.readouterr().err
+    assert "is not a variant" in capsys.readouterr().err
 
 
 def test_a_mechanism_of_pulleys_alone_has_a_report(tmp_path: Path) -> None:

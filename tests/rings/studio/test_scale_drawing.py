@@ -121,7 +121,7 @@ def test_what_cannot_be_drawn_is_refused(wiper: lw.Mechanism, tmp_path: Path, mo
         ({"positions": -1}, "positions must be a whole number"),
         ({"width": "10 mm", "bore": "10 mm"}, "must be smaller than the width"),
         ({"width": 0}, "width is a length above 0"),
-        ({"trace": ["P"]}, r"write it as 'body\.point'"),
+        ({"trace": ["P"]}, r"Write it as 'body\.point'"),
         ({"scale": 2}, "has no option 'scale'"),
     ):
         with pytest.raises(lw.LinkwrightError, match=said):

@@ -121,5 +121,5 @@ def test_a_box_for_pivots_is_not_met_by_guides() -> None:
     bodies = {"ground": (), "slider": ("B",), "slider2": ("C",), "coupler": ("B", "C")}
     linkage = Linkage("double slider", {"B": -0.1 + 0.3j, "C": -0.2 + 0.25j}, bodies, "guide", {}, guides)
     assert missed_bounds(SynthesizedLinkage(linkage, 0.0), {"pivots": tuple(1e-3 * x for x in BOX)}, "mm") == (
-        "pivots: this linkage has guides in place of fixed pivots, and the box says nothing about guides",
+        "pivots: this linkage has guides in place of fixed pivots, and the box gives no bounds for guides",
     )

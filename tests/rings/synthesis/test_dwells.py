@@ -127,12 +127,12 @@ def test_notes_speak_of_what_was_asked_for() -> None:
     box, over = {"have their pivots in the box": "widen the box"}, {"stay within the overshoot": "allow more overshoot"}
     assert list(_notes(1e-3, True, box | over, 1e-3, "m")) == [] == list(_notes(1e-3, True, {}, None, "m"))
     assert list(_notes(1e-3, False, over, 1e-3, "m")) == [
-        "No linkages stay within the overshoot; allow more overshoot or take more starts."
+        "No linkages stay within the overshoot. You can allow more overshoot or take more starts."
     ]
     (best,) = _notes(2e-3, True, over, 1e-3, "m")
-    assert best.startswith("The output of linkages that stay within the overshoot rests within 0.002 m at best, not within 0.001 m;")
+    assert best.startswith("The output of linkages that stay within the overshoot rests within 0.002 m at best, not within 0.001 m.")
     best, none = _notes(2e-3, False, box | over, 1e-3, "m")
-    assert best.startswith("The output rests within 0.002 m at best") and "in the box and stay within the overshoot; " in none
+    assert best.startswith("The output rests within 0.002 m at best") and "in the box and stay within the overshoot. You can " in none
 
 
 @pytest.mark.slow
@@ -233,14 +233,14 @@ def test_derivatives_of_the_fit_equal_differences(kind: str) -> None:
         ({"longest": 0.1, "shortest": 0.2}, "longest above shortest"),
         ({"transmission": 1.6}, "between 0 and 90"),
         ({"start": float("inf")}, "start"),
-        ({"starts": 1}, "16 starts"),
+        ({"starts": 1}, "starts at least 16"),
         ({"within": (0, 1, 0, 1)}, "give at"),
         ({"at": [0, 0], "within": (0, 1, 0)}, "least x, most x"),
         ({"at": [0, 0], "within": (1, 0, 0, 1)}, "least x, most x"),
         ({"at": [0, 0], "within": ["a"]}, "least x, most x"),
-        ({"within": (0, 1, 0, 1), "kind": "watt II", "stroke": 1.0}, "those of a slider"),
+        ({"within": (0, 1, 0, 1), "kind": "watt II", "stroke": 1.0}, "belong to a slider"),
         ({"at": [0, 0, 0]}, "a place is"),
-        ({"direction": 0.0, "kind": "watt II", "stroke": 1.0}, "those of a slider"),
+        ({"direction": 0.0, "kind": "watt II", "stroke": 1.0}, "belong to a slider"),
         ({"overshoot": -1e-3}, "overshoot"),
     ],
 )

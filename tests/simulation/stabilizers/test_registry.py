@@ -81,10 +81,10 @@ def test_combinations_are_the_same_however_written():
     ("wrong", "message"),
     [
         ("projekt", "no stabilizer 'projekt'.*'project'"),
-        (["baumgarte", "baumgarte"], "baumgarte \\+ baumgarte is no combination"),
-        (["project", "post_adjust"], "project \\+ post_adjust is no combination"),
+        (["baumgarte", "baumgarte"], "baumgarte \\+ baumgarte is not a combination"),
+        (["project", "post_adjust"], "project \\+ post_adjust is not a combination"),
         (["none", "project"], "none \\+ project"),
-        ("baumgarte+post_adjust+project", "no combination"),
+        ("baumgarte+post_adjust+project", "not a combination"),
         ([], "empty list"),
         (3, "not 3"),
         (Baumgarte, "Baumgarte\\(1, 50\\)"),

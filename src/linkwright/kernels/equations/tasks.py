@@ -88,9 +88,9 @@ def _rows(d: Description, name: str) -> list[TaskRow]:
         rest = axis
     chosen = [row for row in every if not rest or row.name == name]
     if not chosen:
-        raise UsageError(f"'{name}' is not a component here; allowed are {', '.join(row.name for row in every)}.", name=name)
+        raise UsageError(f"'{name}' is not a component here. Allowed are {', '.join(row.name for row in every)}.", name=name)
     if frame and frame == body:
-        raise UsageError(f"'{name}': a body does not move in its own frame; name another body's.", name=name)
+        raise UsageError(f"'{name}': a body does not move in its own frame. Name another body's.", name=name)
     return chosen
 
 

@@ -148,6 +148,6 @@ def driven(desc: Description, drive: str, law: Curve) -> Constraint:
         return Driver(joint, law, joint_part(desc, drive).entries[0])
     if jt.nv != 1:
         raise UsageError(
-            f"joint '{drive}' has {jt.nv} degrees of freedom and is not one drive; drive a hinge, a slider or a cylinder.", name=drive
+            f"joint '{drive}' has {jt.nv} degrees of freedom and is not one drive. Drive a hinge, a slider or a cylinder.", name=drive
         )
     return Driver(joint, law)

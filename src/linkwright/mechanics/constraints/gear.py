@@ -55,7 +55,7 @@ class GearConstraint:
         turn = float(z_a @ z_b) if drawn else 1.0
         if abs(abs(turn) - 1.0) > 1e-9:
             raise ModelError(
-                f"gear '{g.name}': the axes of '{g.first}' and '{g.second}' are not parallel; only spur gears are known.",
+                f"gear '{g.name}': the axes of '{g.first}' and '{g.second}' are not parallel. Only spur gears are supported.",
                 g.where,
                 name=g.name,
             )
@@ -84,7 +84,7 @@ class GearConstraint:
     def _rack(cls, skel: Skeleton, g: Gear, first: Joint, second: Joint, carrier: str, s_a: float, s_b: float) -> GearConstraint:
         x, z = _slide(second, carrier), _axis(first, carrier)
         if g.side is None and abs(x @ z) > 1e-9:
-            raise ModelError(f"gear '{g.name}': the rack slides along the pinion's axis; it must slide across it.", g.where, name=g.name)
+            raise ModelError(f"gear '{g.name}': the rack slides along the pinion's axis. It must slide across it.", g.where, name=g.name)
         across = cross(z, x)
         side = g.side[0] if g.side else 1.0 if (_center(first, carrier) - _center(second, carrier)) @ across >= 0.0 else -1.0
         # the pinion's pitch point is at -side*r*across from its center, its velocity there w z x (-side r across) = side r w x

@@ -27,7 +27,7 @@ from linkwright.numerics.scalars import real, where
 
 @dataclass(frozen=True, repr=False)
 class DCMotor:
-    """Data of the name plate, SI; `gear_ratio` is motor speed over joint speed (rad/m where the joint slides)."""
+    """Data of the name plate, SI. `gear_ratio` is motor speed over joint speed (rad/m if the joint slides)."""
 
     Kt: Any
     R: Any
@@ -58,7 +58,7 @@ class DCMotor:
 
     @property
     def torque_at_rest(self) -> float | None:
-        """Largest torque of the shaft at rest, at the rated voltage or the largest current; None where neither limits it."""
+        """Largest torque of the shaft at rest, at the rated voltage or the largest current. None if neither limits it."""
         currents = [x for x in (None if self.supply_voltage is None else self.supply_voltage / self.R, self.max_current) if x is not None]
         return self.Kt * min(currents) if currents else None
 

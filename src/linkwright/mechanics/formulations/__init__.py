@@ -97,7 +97,7 @@ def compiled_as(formulation: str | Formulation | None) -> str:
     if found not in FORMULATIONS:
         raise UsageError(f"there is no formulation '{found}'.", nearest(found, able, "Formulations of kernels"))
     raise UsageError(
-        f"the formulation '{found}' is not compiled; kernels have {', '.join(able)}. "
+        f"the formulation '{found}' is not compiled. Kernels have {', '.join(able)}. "
         f"s.forward(st, formulation='{found}') and s.simulate(st, 1, formulation='{found}') solve by it in Python.",
         name=found,
     )

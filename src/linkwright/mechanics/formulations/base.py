@@ -15,7 +15,7 @@ from linkwright.mechanics.dynamics.terms import Terms
 
 
 class RawSolution(NamedTuple):
-    """Accelerations and multipliers as a formulation found them; `dropped` rows were implied by others."""
+    """Accelerations and multipliers as a formulation found them. `dropped` rows were implied by others."""
 
     a: Any
     lam: Any
@@ -40,7 +40,7 @@ class Formulation(Protocol):
         ...
 
     def traced(self) -> Formulation | None:
-        """The object that kernels trace, which may neither pivot nor branch on values; None: it runs in Python only."""
+        """The object that kernels trace, which may neither pivot nor branch on values, or None if it runs in Python only."""
         ...
 
     def variants(self) -> Mapping[str, Formulation]:
@@ -49,6 +49,6 @@ class Formulation(Protocol):
 
 
 def constraint_force(terms: Terms, a: Any, tau: Any) -> np.ndarray:
-    """F = J' lam = M a + h - tau: unique even where lam is not."""
+    """F = J' lam = M a + h - tau: unique even if lam is not."""
     parts = [I @ a[s] + h - tau[s] for I, s, h in zip(terms.I, terms.spans, terms.bias, strict=True)]  # no matrix of system size
     return np.concatenate(parts) if parts else np.zeros(0)

@@ -114,7 +114,7 @@ def _check_limit(limit: str, name: str, chosen: Formulation) -> None:
         raise UsageError(f"limit is 'smooth' or 'drop', not '{limit}'.", name="limit", value=limit)
     if limit == "drop" and (name == "auto" or not chosen.drops_lost_rows):
         able = listing(x for x, kind in FORMULATIONS.items() if kind.drops_lost_rows)
-        raise UsageError(f"limit='drop' belongs to {able}; '{name}' would divide by zero where a row is lost.", name=name)
+        raise UsageError(f"limit='drop' belongs to {able}. '{name}' would divide by zero if a row is lost.", name=name)
 
 
 def _watched(terms: Terms, tau: np.ndarray) -> Forward | None:
@@ -179,7 +179,7 @@ def _deficient(
     if at_rest and branch is None:
         raise SingularityError(
             "at rest in a singular position: the next motion is not decided, because two branches meet here. "
-            "Give it a velocity along the wanted branch, or name one with branch={joint: speed}.",
+            "Give it a velocity along the branch you choose, or name one with branch={joint: speed}.",
             singular_values=tuple(f.s),
             name="branch",
         )
@@ -293,7 +293,7 @@ def _moving_part(terms: Terms, K: np.ndarray, right: np.ndarray, N: np.ndarray) 
     if np.abs(loose).max() > 1e-9 * max(1.0, np.abs(right).max()):
         raise ModelError(
             f"a degree of freedom without inertia is loaded: {', '.join(names)} would accelerate without bound. Give it a mass, or an "
-            "inertia where its mass lies on the hinge."
+            "inertia if its mass lies on the hinge."
         )
     return f.solve(right), names
 

@@ -38,7 +38,7 @@ class Nullspace:
     def __post_init__(self) -> None:
         if self.elimination not in ELIMINATIONS:
             raise UsageError(
-                f"there is no elimination '{self.elimination}'; choose one of {listing(ELIMINATIONS)}.",
+                f"there is no elimination '{self.elimination}'. Choose one of {listing(ELIMINATIONS)}.",
                 name=self.elimination,
                 allowed=ELIMINATIONS,
             )

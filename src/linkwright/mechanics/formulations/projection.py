@@ -81,7 +81,7 @@ def constraint_inertia(M: np.ndarray, P: np.ndarray, kind: str = "scaled", gamma
         return P @ M @ P + Q @ M @ Q
     if kind == "scaled":
         return P @ M + (np.linalg.norm(M, 2) if gamma is None else gamma) * Q
-    raise UsageError(f"there is no constraint inertia matrix '{kind}'; choose one of {listing(INERTIAS)}.", name=kind, allowed=INERTIAS)
+    raise UsageError(f"there is no constraint inertia matrix '{kind}'. Choose one of {listing(INERTIAS)}.", name=kind, allowed=INERTIAS)
 
 
 def decoupled(M: np.ndarray, P: np.ndarray, tolerance: float = 1e-12) -> bool:

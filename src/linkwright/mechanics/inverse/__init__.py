@@ -126,7 +126,7 @@ def _once(p: InverseProblem, method: Method, given: Choices) -> Loads:
     solved = method(p)
     if not isinstance(solved, Solved):
         raise UsageError(
-            f"the method '{name}' returned {spelled(solved)}; it must return linkwright.mechanics.inverse.methods.Solved.", name=name
+            f"the method '{name}' returned {spelled(solved)}. It must return linkwright.mechanics.inverse.methods.Solved.", name=name
         )
     chosen = choose(p, solved.lam, solved.u, given)
     return Loads(p, chosen.lam, chosen.u, chosen.self_stresses, solved, name, notes=chosen.notes)

@@ -138,7 +138,7 @@ def _check(loads: Loads, left: np.ndarray) -> None:
         names = [n.joint.name for n in tree.nodes for _ in range(n.v.stop - n.v.start)]
         raise UsageError(
             f"the loads of this run cannot be determined: an effort or wrench acted on '{names[int(np.argmax(np.abs(left * columns)))]}' "
-            "that was not recorded, the loops have drifted apart, or the multipliers are those of other parameters.",
+            "that was not recorded, the loops have drifted apart, or the multipliers belong to other parameters.",
             name="loads",
         )
 

@@ -113,10 +113,10 @@ class InverseProblem:
         names = [n.joint.name for n in self.place.loops.skel.tree.nodes for _ in range(n.v.stop - n.v.start)]
         loose = list(dict.fromkeys(names[i] for i in np.argsort(-np.abs(missing)) if abs(missing[i]) > 1e-3 * np.abs(missing).max()))
         raise UsageError(
-            f"no drive acts on the degree of freedom in which {listing(loose[:6])} {'move' if len(loose) > 1 else 'moves'}; "
-            f"drives: {listing(self.drives) or 'none'}. "
+            f"no drive acts on the degree of freedom in which {listing(loose[:6])} {'move' if len(loose) > 1 else 'moves'}. "
+            f"Drives: {listing(self.drives) or 'none'}. "
             "Springs and other forces do not balance it at this position with these accelerations. Name one of these joints in drives=, or "
-            "give what it does by itself: accelerations of s.forward(st, ...), at rest a position of s.settle(hold=[...]).",
+            "give its own motion: accelerations of s.forward(st, ...), at rest a position of s.settle(hold=[...]).",
             name="drives",
         )
 

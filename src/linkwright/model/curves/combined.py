@@ -96,5 +96,5 @@ class Finite(Curve):
         if np.any(bad):
             when, value = float(np.broadcast_to(x, bad.shape)[bad].flat[0]), found[bad].flat[0]
             raise UsageError(
-                f"{self.what}: the {name} is {value} at t = {when:.6g} s; it must be finite. Change the function there.", name=self.what
+                f"{self.what}: the {name} is {value} at t = {when:.6g} s. It must be finite. Change the function there.", name=self.what
             )

@@ -72,7 +72,7 @@ class Formula(Curve):
         found = evaluate(self.expression, {self.variable: x})
         if isinstance(found, (int, float)) and not np.isfinite(found):
             raise UsageError(
-                f"{self.what}: '{self.expression}' is {found} at t = {float(x):.6g} s; it must be finite.", name=self.expression
+                f"{self.what}: '{self.expression}' is {found} at t = {float(x):.6g} s. It must be finite.", name=self.expression
             )
         return found
 
@@ -82,8 +82,8 @@ def need_smooth(f: Any) -> None:
     if not isinstance(f, Expr) or f.op == "var":
         return
     if f.op not in SMOOTH and len(f.args) == 1:
-        raise UsageError(f"'{f.op}' in '{f}' has a corner and cannot drive a motion; use sin, cos, sqrt, exp or powers.", name=f.op)
+        raise UsageError(f"'{f.op}' in '{f}' has a corner and cannot drive a motion. Use sin, cos, sqrt, exp or powers.", name=f.op)
     if f.op not in SMOOTH and (f.op != "pow" or isinstance(f.args[1], Expr)):
-        raise UsageError(f"'{f}' cannot be differentiated; use sums, products, constant powers, sin, cos, sqrt and exp.", name=f)
+        raise UsageError(f"'{f}' cannot be differentiated. Use sums, products, constant powers, sin, cos, sqrt and exp.", name=f)
     for part in f.args:
         need_smooth(part)

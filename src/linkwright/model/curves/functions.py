@@ -52,7 +52,7 @@ class Function:
         x = float(value)
         if not np.isfinite(x):
             when = "" if type(t) is Sym else f" at t = {float(t):.6g} s"
-            raise UsageError(f"the {self.label} gave {x}{when}; it must give finite numbers.", name=self.label)
+            raise UsageError(f"the {self.label} gave {x}{when}. It must give finite numbers.", name=self.label)
         return x
 
 
@@ -77,7 +77,7 @@ def takes_state(function: Callable[..., Any], what: str, motion: bool = False) -
         most = 9 if any(p.kind == p.VAR_POSITIONAL for p in every) else len(every)
     if wanted > 2 or most == 0 or (motion and wanted > 1):
         allowed = "t alone, because it prescribes a motion" if motion else "t, or t and the state"
-        raise UsageError(f"the function of {what} takes {allowed}; this one takes {wanted} arguments.", name="function")
+        raise UsageError(f"the function of {what} takes {allowed}. This one takes {wanted} arguments.", name="function")
     return wanted == 2
 
 

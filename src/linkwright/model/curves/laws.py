@@ -123,7 +123,7 @@ class LawFactors:
 
 @call_explained
 def law_factors(law: str) -> LawFactors:
-    """Return the peak factors of a law, computed from it; known in textbooks as Cv, Ca and Cj."""
+    """Return the peak factors of a law, computed from it. Known in textbooks as Cv, Ca and Cj."""
     if law not in LAWS:
         raise UsageError(f"there is no law {law!r:.40}.", nearest(str(law), LAWS, "Laws", SYNONYMS))
     x = np.linspace(0.0, 1.0, GRID)

@@ -59,7 +59,7 @@ class Polyline(Reference):
             )
         if len(set(to.kinds)) > 1:
             raise UsageError(
-                f"{to.what}: a polyline needs components of one kind, lengths or angles; these are {', '.join(to.kinds)}.",
+                f"{to.what}: a polyline needs components of one kind, lengths or angles. These are {', '.join(to.kinds)}.",
                 name=to.what,
                 allowed=to.kinds,
             )

@@ -57,9 +57,9 @@ def read_points(given: Sequence[Any], dimension: Dimension, motion: str, what: s
 def through_points(t: Iterable[float], y: Iterable[float], interpolation: Any, motion: str, what: str) -> Piecewise | Periodic:
     """Points as a curve over time. Beyond its ends a position continues at its end speed, all else keeps its end value."""
     if not isinstance(interpolation, str) or interpolation not in INTERPOLATIONS:
-        raise UsageError(f"{what}: there is no interpolation {interpolation!r:.40}; take {', '.join(INTERPOLATIONS)}.", name=interpolation)
+        raise UsageError(f"{what}: there is no interpolation {interpolation!r:.40}. Take {', '.join(INTERPOLATIONS)}.", name=interpolation)
     if motion == "position" and interpolation == "linear":
-        raise UsageError(f"{what}: straight lines have corners, where the speed would jump. Take 'monotone' or 'cubic'.", name=what)
+        raise UsageError(f"{what}: straight lines have corners, and the speed would jump there. Take 'monotone' or 'cubic'.", name=what)
     x, f = tuple(float(a) for a in t), np.array([float(a) for a in y])
     if interpolation == "periodic":
         f = _closed(f, f"{what}: a periodic curve", "another interpolation")
@@ -88,7 +88,7 @@ def time_points(times: Any, values: Any, dimension: Dimension, what: str) -> tup
     """Times and values in SI, as many of each, the times increasing."""
     t, y = _array(times, TIME, f"{what}: times"), _array(values, dimension, f"{what}: values")
     if len(t) != len(y) or len(t) < 2:
-        raise UsageError(f"{what}: {len(t)} times and {len(y)} values do not make points; give two or more of each.", name=what)
+        raise UsageError(f"{what}: {len(t)} times and {len(y)} values do not make points. Give two or more of each.", name=what)
     back = np.flatnonzero(np.diff(t) <= 0.0)
     if len(back):
         k = int(back[0])

@@ -66,7 +66,7 @@ class Components(NamedTuple):
     def seconds(self, given: Any, called: str, positive: bool = True) -> float:
         t = read_number(given, TIME, f"{self.what}: {called}")
         if positive and t <= 0.0:
-            raise UsageError(f"{self.what}: {called} is {t:g} s; it must be longer than zero.", name=self.what, value=t)
+            raise UsageError(f"{self.what}: {called} is {t:g} s. It must be longer than zero.", name=self.what, value=t)
         return t
 
     def limits(self, given: Any, per: int, called: str) -> list[float]:
@@ -75,7 +75,7 @@ class Components(NamedTuple):
         low = next((i for i, x in enumerate(found) if x <= 0.0), None)
         if low is not None:
             raise UsageError(
-                f"{self.names[low]}: {called} is {found[low]:g}; it must be larger than zero.", name=self.names[low], value=found[low]
+                f"{self.names[low]}: {called} is {found[low]:g}. It must be larger than zero.", name=self.names[low], value=found[low]
             )
         return found
 
@@ -172,7 +172,7 @@ class Spline(Reference):
         wrong = next((i for i, row in enumerate(rows) if not is_list(row) or len(row) != to.size), None)
         if wrong is not None:
             raise UsageError(
-                f"{to.what}: the values of a spline are a row per time, each of {count(to.kinds)}; row {wrong + 1} of {len(rows)} "
+                f"{to.what}: the values of a spline are a row per time, each of {count(to.kinds)}. Row {wrong + 1} of {len(rows)} "
                 f"is {short(rows[wrong])}.",
                 name=to.what,
             )
@@ -266,7 +266,7 @@ def angular_frequency(given: Any, what: str) -> float:
         )
     w = quantity(given, ANGULAR_SPEED, what)
     if w <= 0.0:
-        raise UsageError(f"{what} is {given}; it must be larger than zero.", name=what)
+        raise UsageError(f"{what} is {given}. It must be larger than zero.", name=what)
     return w
 
 

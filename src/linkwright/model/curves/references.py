@@ -61,7 +61,7 @@ def setpoint(value: Any) -> Setpoint:
 def minimum_jerk(to: Any, duration: Any, *, start: Any = None, at: Any = None) -> MinimumJerk:
     """From rest to rest with the least jerk (degree five): no jump in speed or acceleration, peak speed 15/8 of the mean.
 
-    start and at: where and when it begins; by default the present position, at the time the reference is bound. Several
+    start and at: where and when it begins. By default the present position, at the time the reference is bound. Several
     components move together.
     """
     return MinimumJerk(_frozen(to), duration, start=_frozen(start), at=at)
@@ -86,7 +86,7 @@ def trapezoidal(
     acceleration : float, str or sequence, optional
         Acceleration, one for all components or one for each.
     start : float, str or sequence, optional
-        Start (default: where the run begins).
+        Start (default: start of the run).
     at : float or str, optional
         Time at which the motion begins (default: with the run).
 
@@ -105,7 +105,7 @@ def trapezoidal(
 
 @call_explained
 def spline(times: Any, values: Any, *, ends: str = "natural") -> Spline:
-    """A cubic spline through points; values: one per time, or a row per time with an entry per component.
+    """A cubic spline through points. Values: one per time, or a row per time with an entry per component.
 
     ends: "natural" (no curvature there, straight on outside), "clamped" (at rest there, and stays) or "periodic" (again and again).
     """
@@ -116,15 +116,15 @@ def spline(times: Any, values: Any, *, ends: str = "natural") -> Spline:
 def from_csv(path: str | os.PathLike[str], *, time: Any = None, columns: Any = None, unit: Any = None, ends: str = "clamped") -> Csv:
     """A cubic spline through the rows of a CSV file.
 
-    time and columns: names of the header (`A` or `A [deg]`), or numbers from 0; by default the first column is the time (s) and
-    all others are values. unit: of the values, one for all or one each; else the header's, else SI. ends: as in `spline`.
+    time and columns: names of the header (`A` or `A [deg]`), or numbers from 0. By default the first column is the time (s) and
+    all others are values. unit: of the values, one for all or one each, else the header's, else SI. ends: as in `spline`.
     """
     return Csv(path, time=time, columns=_frozen(columns), unit=_frozen(unit), ends=ends)
 
 
 @call_explained
 def sinusoid(amplitude: Any, frequency: Any, *, center: Any = None, phase: Any = 0.0) -> Sinusoid:
-    """center + amplitude sin(frequency t + phase); frequency "0.5 Hz" (cycles) or "3 rad/s".
+    """center + amplitude sin(frequency t + phase). Frequency "0.5 Hz" (cycles) or "3 rad/s".
 
     center: by default the position when the reference is bound. frequency and phase: one for all or one each.
     """
@@ -135,7 +135,7 @@ def sinusoid(amplitude: Any, frequency: Any, *, center: Any = None, phase: Any =
 def polyline(points: Any, *, rounding: Any = 0.0, duration: Any = 1.0) -> Polyline:
     """Straight lines from point to point at a constant rate, a row per point with an entry per component, in `duration` (1 s).
 
-    rounding: distance from a corner at which its line is left for a smooth curve; by default corners are sharp.
+    rounding: distance from a corner at which its line is left for a smooth curve. By default corners are sharp.
     """
     return Polyline(_frozen(points), rounding=rounding, duration=duration)
 

@@ -94,7 +94,7 @@ def _chosen(job: Job, ids: Any) -> tuple[list[str], list[tuple[str, str]]]:
     bodies = list(dict.fromkeys(job.body(n).name for k, n in found if k == "body" and n != GROUND))
     parts = [(KINDS[k], n) for k, n in found if KINDS[k] in COPIED and job.sheet.node(KINDS[k], n) is not None]
     if not bodies and not parts:
-        raise UsageError("choose bodies to copy; points go with their bodies.")
+        raise UsageError("choose bodies to copy. Points go with their bodies.")
     return bodies, parts
 
 

@@ -148,7 +148,7 @@ class Job:
         else:
             found = _finite(value, what)
         if positive and found <= 0.0:
-            raise UsageError(f"{what} is {shown(found, dimension, self.sheet.units, 6)}; it must be greater than zero.", name=what)
+            raise UsageError(f"{what} is {shown(found, dimension, self.sheet.units, 6)}. It must be greater than zero.", name=what)
         return found
 
     def place(self, at: Any, what: str = "a position") -> At:
@@ -213,7 +213,7 @@ class Job:
             self.sheet.apply(*_parameter_edit(self.sheet, answer.removeprefix(PARAMETER), solved))
             return
         choices = [x for name in names if (x := self._choice(name, path, dimension, new)) is not None]
-        text = f"{what} is written as `{node.text}` ({self.sheet.file}:{node.where.line}). What shall change?"
+        text = f"{what} is written as `{node.text}` ({self.sheet.file}:{node.where.line}). What do you want to change?"
         choices.append(Choice(REPLACE, f"Replace the expression by {shown(new, dimension, self.sheet.units, 6)}"))
         self.questions.append(Question(key, text, tuple(choices)))
 

@@ -128,7 +128,7 @@ class EditSheet:
             return
         if mapping.entries is None and mapping.text != "":
             raise ModelError(
-                f"'{'.'.join(map(str, above))}' is no mapping, so '{key}' cannot be added. Write it out in the file.",
+                f"'{'.'.join(map(str, above))}' is not a mapping, so '{key}' cannot be added. Write it out in the file.",
                 mapping.where,
                 name=key,
             )
@@ -142,7 +142,7 @@ class EditSheet:
             return
         if found.items is None:
             if found.text != "":
-                raise ModelError(f"'{'.'.join(map(str, path))}' is no list, so '{item}' cannot be added to it.", found.where, name=item)
+                raise ModelError(f"'{'.'.join(map(str, path))}' is not a list, so '{item}' cannot be added to it.", found.where, name=item)
             self.replace(path, f"[{item}]")
             return
         span = self._span(found)

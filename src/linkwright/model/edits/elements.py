@@ -51,10 +51,11 @@ def _guided(job: Job, op: Mapping[str, Any], kind: str, key: str) -> None:
     else:
         found = [b for b in job.draft.bodies_at(at) if b != on]
         if len(found) != 1:
-            raise UsageError(f"{len(found) or 'no'} bodies have a pin at {at}: say which one runs in the slot, or draw a link to it first.")
+            raise UsageError(f"{len(found) or 'no'} bodies have a pin at {at}. Choose the body that runs in the slot, or draw a "
+                "link to it first.")
         body = found[0]
     if body == on:
-        raise UsageError(f"'{body}' cannot be guided by itself. Choose another body.", name=body)
+        raise UsageError(f"'{body}' cannot be guided alone. Choose another body.", name=body)
     name = job.free_name("guide" if slides else "slot")
     ends = f"[{key_text(on, True)}, {key_text(body, True)}]"
     job.sheet.add(("joints", name), f"{{type: {kind}, between: {ends}, at: {key_text(at, True)}, {key}: {_direction(job, op)}}}")
@@ -90,7 +91,7 @@ def _axis(job: Job, op: Mapping[str, Any]) -> tuple[float, float]:
         raise UsageError("the axis of a guide is a direction [x, y], or give its angle.", name="axis")
     x, y = (job.si(v, NONE, "the axis of the guide") for v in axis)
     if math.hypot(x, y) == 0.0:
-        raise UsageError("the axis of the guide is zero, which is no direction. Give one such as [1, 0].", name="axis")
+        raise UsageError("the axis of the guide is zero, which is not a direction. Give one such as [1, 0].", name="axis")
     return x, y
 
 

@@ -169,7 +169,7 @@ def _from_shape(job: Job, body: str, given: Mapping[str, Any]) -> tuple[str, str
                 "a mass from a material needs a section, {'width': .., 'height': ..} or {'diameter': ..}, or a plate's thickness."
             )
         if len(points) < 3:
-            raise UsageError(f"'{body}' has fewer than three points, so it is no plate. Give a section.", name=body)
+            raise UsageError(f"'{body}' has fewer than three points, so it is not a plate. Give a section.", name=body)
         return (
             "plate",
             f"{{thickness: {job.written(given['thickness'], LENGTH, 'the thickness', positive=True)}, material: {material}}}",

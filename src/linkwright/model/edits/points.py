@@ -114,7 +114,7 @@ def _drawn(job: Job, body: str, point: str) -> At:
     found = job.draft.place(body, point)
     if found is None:
         raise UsageError(
-            f"the point {point} of '{body}' is not in the drawing, so nothing can be placed beside it. Correct that first.", name=body
+            f"the point {point} of '{body}' is not in the drawing, so nothing can be placed next to it. Correct that first.", name=body
         )
     return found
 
@@ -229,7 +229,7 @@ def _points_of(job: Job, ids: Any) -> tuple[list[str], list[str]]:
         elif kind == "joint" and name in job.draft.joints and job.draft.joints[name].point in job.draft.points:
             names[job.draft.joints[name].point] = None
     if not names:
-        raise UsageError("there is nothing here that can be moved by itself: move the points or bodies it is attached to.")
+        raise UsageError("there is nothing here that can be moved alone: move the points or bodies it is attached to.")
     return list(names), bodies
 
 

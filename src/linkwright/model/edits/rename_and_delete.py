@@ -31,7 +31,8 @@ def split(given: Any) -> tuple[str, str]:
     """Kind and name of an id such as `body:crank`."""
     kind, colon, name = str(given).partition(":")
     if not colon or kind not in KINDS or not name:
-        raise UsageError(f"'{str(given)[:60]}' is no id of a part; ids are such as body:crank, point:A, spring:s1.", name=str(given)[:60])
+        raise UsageError(f"'{str(given)[:60]}' is not an id of a part. Ids are such as body:crank, point:A, "
+            "spring:s1.", name=str(given)[:60])
     return kind, name
 
 
@@ -63,7 +64,7 @@ def rename(job: Job, op: Mapping[str, Any]) -> None:
         raise UsageError("a drive has the name of its joint: rename the joint or pin.")
     if not own and sheet.node(section, name) is None:
         raise UsageError(
-            f"there is no {kind} '{name}' of its own in the file; what comes from a `repeat:` block is renamed there.", name=name
+            f"there is no {kind} '{name}' of its own in the file. Rename parts of a `repeat:` block there.", name=name
         )
     if kind == "parameter" and not IDENTIFIER.match(to):
         raise UsageError(f"'{to}' cannot be a parameter: use letters, digits and _, beginning with a letter.", name=to)

@@ -103,23 +103,23 @@ def set_backdrop(job: Job, op: Mapping[str, Any]) -> None:
     file = op.get("file")
     if not file and "file" in op:
         job.sheet.remove(("backdrop",))
-        job.done("Remove the picture behind the drawing")
+        job.done("Remove the background picture")
         return
     if file:
         if not isinstance(file, str) or not file.lower().endswith(FILES) or any(c in file for c in "/\\\0"):
-            raise UsageError(f"a picture behind the drawing is a file beside the model that ends in {', '.join(FILES)}.", name="backdrop")
+            raise UsageError(f"a background picture is a file next to the model that ends in {', '.join(FILES)}.", name="backdrop")
         if job.sheet.node("backdrop") is None:
             job.sheet.add(("backdrop", "file"), key_text(file, False))
         else:
             job.sheet.put(("backdrop", "file"), key_text(file, job.sheet.in_braces(("backdrop", "file"))))
     if job.sheet.node("backdrop") is None:
-        raise UsageError("there is no picture behind the drawing. Choose a file first.")
+        raise UsageError("there is no background picture. Choose a file first.")
     if op.get("at") is not None:
         job.sheet.put(("backdrop", "at"), job.pair(op["at"], LENGTH, "the place of the picture"))
     for key, dimension in KEYS.items():
         if op.get(key) not in (None, ""):
             job.sheet.put(("backdrop", key), job.written(op[key], dimension, f"the {key} of the picture", positive=key == "scale"))
-    job.done("Set the picture behind the drawing")
+    job.done("Set the background picture")
 
 
 def scale_backdrop(job: Job, op: Mapping[str, Any]) -> None:
@@ -132,10 +132,10 @@ def scale_backdrop(job: Job, op: Mapping[str, Any]) -> None:
     node = job.sheet.node("backdrop")
     found = read_backdrop(job.sheet.context, node) if node is not None else None
     if found is None:
-        raise UsageError("there is no picture behind the drawing. Choose a file first.")
+        raise UsageError("there is no background picture. Choose a file first.")
     factor = wanted / now
     at = [p + factor * (q - p) for p, q in zip(a, found.at, strict=True)]
     units = job.sheet.units
     job.sheet.put(("backdrop", "scale"), quantity(found.scale * factor, LENGTH, units, 9))
     job.sheet.put(("backdrop", "at"), f"[{quantity(at[0], LENGTH, units, 9)}, {quantity(at[1], LENGTH, units, 9)}]")
-    job.done("Scale the picture behind the drawing")
+    job.done("Scale the background picture")

@@ -46,7 +46,7 @@ def read_backdrop(context: Context, node: FileNode | None) -> Backdrop | None:
     keys = node.keys("backdrop", BACKDROP_KEYS, BACKDROP_KEYS[:1])
     file = keys["file"].string("backdrop: file")
     if not file.lower().endswith(FILES):
-        raise keys["file"].error(f"backdrop: '{file}' is neither a picture nor a drawing; use {', '.join(FILES)}.", name=file)
+        raise keys["file"].error(f"backdrop: '{file}' is neither a picture nor a drawing. Use {', '.join(FILES)}.", name=file)
     context.files.append(keys["file"])
     values = {
         key: context.numeric(context.number(keys[key], dimension, f"backdrop: {key}")) for key, dimension in KEYS.items() if key in keys

@@ -59,7 +59,7 @@ class _BeltReader:
             raise entry.error(f"{self.what} has the name of a joint or body, and channels could mean either. Rename one.", name=self.what)
         if ("around" in self.keys) == ("path" in self.keys):
             raise entry.error(
-                f"{self.what} goes `around:` pulleys, or is a rope along a `path:` with two ends; give one of them.", name=self.what
+                f"{self.what} runs `around:` pulleys, or is a rope along a `path:` with two ends. Give one of them.", name=self.what
             )
         self.closed = "around" in self.keys
 
@@ -98,7 +98,7 @@ class _BeltReader:
         keys = node.keys(f"{self.what}: a pulley", tuple(PULLEY))
         if ("joint" in keys) == ("at" in keys):
             raise node.error(
-                f"{self.what}: a pulley turns on the hinge `joint:`, or is a sheave without friction `at:` a point; give one.",
+                f"{self.what}: a pulley turns on the hinge `joint:`, or is a sheave without friction `at:` a point. Give one.",
                 name=self.what,
             )
         turn = self._turn(keys)
@@ -115,11 +115,11 @@ class _BeltReader:
         name = self.reader.joint(keys["joint"], self.what)
         joint = self.reader.joints[name]
         if not is_hinge(JOINTS[joint.type]):
-            raise keys["joint"].error(f"{self.what}: joint '{name}' is {joint.type}; pulleys turn on hinges.", name=name)
+            raise keys["joint"].error(f"{self.what}: joint '{name}' is {joint.type}. Pulleys turn on hinges.", name=name)
         ends = (joint.first, joint.second)
         if any(body not in self.reader.shapes for body in ends):
             raise keys["joint"].error(
-                f"{self.what}: joint '{name}' is inside a chain of joints; pulleys need bodies of their own.", name=name
+                f"{self.what}: joint '{name}' is inside a chain of joints. Pulleys need bodies of their own.", name=name
             )
         if "body" in keys:
             body = keys["body"].string(f"{self.what}: body")
@@ -178,7 +178,7 @@ class _BeltReader:
         crossed = "crossed" in self.keys and self.keys["crossed"].flag(f"{self.what}: crossed")
         if crossed and (not self.closed or len(places) != 2):
             raise self.keys["crossed"].error(
-                f"{self.what}: a crossed belt goes `around:` two pulleys; others have `turn:` at pulleys.", name=self.what
+                f"{self.what}: a crossed belt runs `around:` two pulleys. Other belts have `turn:` at pulleys.", name=self.what
             )
         out = []
         for i, p in enumerate(places):
@@ -191,7 +191,7 @@ class _BeltReader:
                     else f"; a rope that is fastened at a point has no radius there: `{p.pulley.body}.{p.pulley.point}`"
                 )
                 raise p.node.error(
-                    f"{self.what}: say which way the rope is wound on the drum at its end, `turn: ccw` or `turn: cw`{point}.",
+                    f"{self.what}: give the direction in which the rope is wound on the drum at its end, `turn: ccw` or `turn: cw`{point}.",
                     name=self.what,
                 )
             if not turn and not end and self.context.numeric(p.radius) > 0.0:
@@ -207,7 +207,7 @@ class _BeltReader:
         if abs(bend) <= straight * (math.hypot(bx - ax, by - ay) * math.hypot(cx - bx, cy - by) + 1e-300):
             raise places[i].node.error(
                 f"{self.what}: in the drawing the pulley and its neighbors are on one line, so the belt may pass it on either side. "
-                "Say `turn: ccw` or `turn: cw`.",
+                "Write `turn: ccw` or `turn: cw`.",
                 name=self.what,
             )
         return math.copysign(1.0, bend)
@@ -252,7 +252,7 @@ class _BeltReader:
             return None
         if not carrier:
             raise self.keys["pretension"].error(
-                f"{self.what}: its tension follows from what hangs on it or tightens it; `pretension` is for closed belts whose pulleys "
+                f"{self.what}: its tension follows from what hangs on it or tightens it. `pretension` is for closed belts whose pulleys "
                 "one body carries.",
                 name=self.what,
             )

@@ -143,7 +143,7 @@ def _own_mass(context: Context, shape: Shape, entries: dict[str, FileNode]) -> M
         tensor = _inertia(context, entries["inertia"], f"{what}: inertia")
     elif shaped and "com" in entries and not ways:
         tensor = shaped.inertia
-        context.warnings.append(f"{what}: com is given without inertia; the inertia of the uniform shape about its own center is used.")
+        context.warnings.append(f"{what}: com is given without inertia. The inertia of the uniform shape about its own center is used.")
     else:
         tensor = shaped.inertia if shaped else NO_INERTIA
     return MassProperties(shaped.mass if shaped else mass, com, tensor)
@@ -165,7 +165,7 @@ def _inertia(context: Context, node: FileNode, what: str) -> Mat3:
     if node.text is not None:
         if not context.planar_drawing:
             raise node.error(
-                f"{what} is a single number; in space give [Ixx, Iyy, Izz], a 3x3 matrix or {{xx: .., yy: .., zz: .., xy: ..}}.", name=what
+                f"{what} is a single number. In space give [Ixx, Iyy, Izz], a 3x3 matrix or {{xx: .., yy: .., zz: .., xy: ..}}.", name=what
             )
         I = context.number(node, INERTIA, what)
         return ((I / 2.0, 0.0, 0.0), (0.0, I / 2.0, 0.0), (0.0, 0.0, I))
@@ -198,7 +198,7 @@ def _shaped_mass(context: Context, shape: Shape, entries: dict[str, FileNode], m
             others = [n for n in shape.points if n not in names]
             context.warnings.append(
                 f"{shape.node.where}: body '{shape.name}': its mass lies on the line {corners[0]}-{corners[1]} between its pins, nothing "
-                f"toward {listing(others)}. Say what it is: `plate: {{}}`, or bars such as `bars: [[{corners[0]}, {corners[1]}], "
+                f"toward {listing(others)}. Give its shape: `plate: {{}}`, or bars such as `bars: [[{corners[0]}, {corners[1]}], "
                 f"[{corners[1]}, {others[0]}]]`."
             )
         return mass_of.rod(mass, a, b)
@@ -277,7 +277,7 @@ def _density(context: Context, keys: dict[str, FileNode], node: FileNode, what: 
 def _positive(context: Context, node: FileNode, what: str) -> Any:
     value = context.number(node, LENGTH, what)
     if context.numeric(value) <= 0.0:
-        raise node.error(f"{what} is {context.shown(value, LENGTH)}; it must be greater than zero.", name=what)
+        raise node.error(f"{what} is {context.shown(value, LENGTH)}. It must be greater than zero.", name=what)
     return value
 
 

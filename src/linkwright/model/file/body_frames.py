@@ -50,8 +50,8 @@ class Shape:
         """A place that a file gives in the drawing's axes; refuse one that could as well be in the body's."""
         if not self.points and (self.at, self.rotation) != (ZERO3, EYE3):
             raise node.error(
-                f"{what}: body '{self.name}' has no points and `guess` moves it, so these coordinates could be in its own axes or in those "
-                "of the drawing. Write `points: {}` for its own, or draw the place and name it: `points: [G]`, `com: G`.",
+                f"{what}: body '{self.name}' has no points and `guess` moves it, so these coordinates could be in its own axes or in the "
+                "axes of the drawing. Write `points: {}` for its own, or draw the place and name it: `points: [G]`, `com: G`.",
                 name=self.name,
             )
         return self.to_local(position)
@@ -169,7 +169,7 @@ def _sides(context: Context, shape: Shape, entries: dict[str, FileNode]) -> None
             f"{what} needs three or more points (pins and points listed) and the side {first} between the first two.", name=what
         )
     for n in names:
-        _need_drawn(context, n, node, f"{what}: the drawing says on which side a point lies, and")
+        _need_drawn(context, n, node, f"{what}: the drawing shows on which side a point lies, and")
     base = sides.pop((names[0], names[1]))
     sides.pop((names[1], names[0]))
     shape.exact = True
@@ -199,7 +199,7 @@ def _side_lengths(context: Context, node: FileNode, names: list[str], what: str)
             )
         value = context.number(entry, LENGTH, f"{what}: {key}")
         if context.numeric(value) <= 0.0:
-            raise entry.error(f"{what}: {key} is {context.shown(value, LENGTH)} long; a side must be longer than zero.", name=what)
+            raise entry.error(f"{what}: {key} is {context.shown(value, LENGTH)} long. A side must be longer than zero.", name=what)
         if pairs[0] in sides:
             raise entry.error(f"{what}: {key} is given twice. Remove one.", name=what)
         sides[pairs[0]] = sides[pairs[0][::-1]] = value
@@ -327,7 +327,7 @@ def _compare_with_drawing(context: Context, shape: Shape, numbers: dict[str, Tri
         own, drawn = (context.shown(x, LENGTH) for x in spans[worst])
         context.warnings.append(
             f"{shape.node.where}: {shape.name}: {worst[0]} and {worst[1]} are {own} apart but drawn {drawn} apart. Check the length, or "
-            "draw them where they are."
+            "draw them at their places."
         )
 
 

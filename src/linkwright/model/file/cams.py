@@ -39,7 +39,7 @@ def _law(reader: Elements, keys: dict[str, FileNode], entry: FileNode, kinds: tu
     """Moves, or a table, which repeats where it covers a turn."""
     if any(k in keys for k in TABLE_KEYS):
         if any(k in keys for k in MOVES):
-            raise entry.error(f"{what} has moves and a table; keep one.", name=what)
+            raise entry.error(f"{what} has moves and a table. Keep one.", name=what)
         given = keys
         table = tabulated(reader.context, keys["from"].string(what), keys, entry, kinds, f"{what}: table", motion=True)
         span, lift = table.x[-1] - table.x[0], max(abs(y) for y in (*table.y, 1e-300))
@@ -66,7 +66,7 @@ def _law(reader: Elements, keys: dict[str, FileNode], entry: FileNode, kinds: tu
     heights = [context.numeric(x) for x in (found["begin"], *(m.to for m in moves if m.to is not None))]
     if found["repeats"] and abs(heights[-1] - heights[0]) > CLOSES * max(map(abs, heights)):
         begin, end = (context.shown(x, kinds[1]) for x in (heights[0], heights[-1]))
-        said = f"{what}: the profile is not closed: a turn begins at {begin} and ends at {end}."
+        said = f"{what}: the profile is not closed: a revolution begins at {begin} and ends at {end}."
         raise keys["moves"].error(f"{said} Let the last move end at {begin}.", name=said)
     return found
 
@@ -75,7 +75,7 @@ def _contact(reader: Elements, keys: dict[str, FileNode], entry: FileNode, ends:
     """Roller or flat face, base circle and groove."""
     if ("roller" in keys) == ("flat" in keys):
         raise entry.error(
-            f"{what} needs its follower: `roller: {{at: follower.R, radius: 8 mm}}` or `flat: follower.P`; give one of them.", name=what
+            f"{what} needs its follower: `roller: {{at: follower.R, radius: 8 mm}}` or `flat: follower.P`. Give one of them.", name=what
         )
     base = reader.positive(keys, "base", LENGTH, what) if "base" in keys else None
     groove = keys["groove"].flag(f"{what}: groove") if "groove" in keys else False

@@ -75,7 +75,8 @@ def link_body(link: Shape, chain: str) -> Body:
 
 def _ends(context: Context, shapes: dict[str, Shape], keys: dict[str, FileNode], node: FileNode, what: str) -> _Ends:
     if ("between" in keys) == ("connect" in keys):
-        raise node.error(f"{what} must say what it joins, by `between: [pelvis, thigh]` or by `connect: [pelvis.H, thigh.H]`.", name=what)
+        raise node.error(f"{what} must name the bodies it joins, by `between: [pelvis, thigh]` or by `connect: [pelvis.H, "
+            "thigh.H]`.", name=what)
     if "connect" in keys:
         known = {b: tuple(s.points) for b, s in shapes.items()}
         (first, p), (second, q) = (context.point_ref(n, known, what) for n in keys["connect"].sequence(f"{what}: connect", 2))
@@ -142,7 +143,7 @@ def _link(context: Context, name: str, here: Shape, ends: _Ends, entries: dict[s
             here.points.setdefault(label.strip(), here.to_local(link.at)) if here is not ends.first else None
     else:
         raise node.error(
-            f"{what}: the joint before it must say where it is: `at: H` (a drawn point), here or for the whole chain.", name=what
+            f"{what}: the joint before it needs a place: `at: H` (a drawn point), here or for the whole chain.", name=what
         )
     link.pose = Placement(link.at, link.rotation)
     link.start = Placement(context.numerics(link.at), matrix([context.numerics(row) for row in link.rotation]))

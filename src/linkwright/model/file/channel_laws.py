@@ -197,7 +197,7 @@ def tabulated(
         raise (how or node).error(f"{what}: there is no interpolation '{chosen}'.", meant, name=chosen)
     if motion and chosen == "linear":
         raise (how or node).error(
-            f"{what}: straight lines have corners, where the speed would jump. Take `monotone` or `cubic`.", name=what
+            f"{what}: straight lines have corners, and the speed would jump there. Take `monotone` or `cubic`.", name=what
         )
     if chosen == "periodic" and abs(ys[-1] - ys[0]) > 1e-9 * max(abs(v) for v in (*ys, 1e-300)):
         raise (how or node).error(
@@ -220,7 +220,7 @@ def read_table(context: Context, node: FileNode, x: Dimension, y: Dimension, wha
             raise rows[i][0].error(
                 f"{what}: the first column must increase, but row {i + 1} ({context.shown(xs[i], x)}) does not exceed row {i} "
                 f"({context.shown(xs[i - 1], x)}). "
-                "Sort the rows; a jump needs two rows a little apart.",
+                "Sort the rows. A jump needs two rows a little apart.",
                 name=what,
             )
     return tuple(xs), tuple(ys)

@@ -24,7 +24,7 @@ def read_coupling(reader: Elements, name: str, entry: FileNode) -> Coupling:
     table = None
     if any(k in keys for k in TABLE_KEYS):
         if "ratio" in keys or "offset" in keys:
-            raise entry.error(f"{what} has a table and a ratio or offset; keep one.", name=what)
+            raise entry.error(f"{what} has a table and a ratio or offset. Keep one.", name=what)
         table = tabulated(reader.context, first, keys, entry, (x, y), f"{what}: table", motion=True)
     polynomial = _polynomial(reader, keys, (x, y), what)
     moves = program(reader, keys, entry, (x, y), what)
@@ -45,7 +45,7 @@ def program(reader: Elements, keys: dict[str, FileNode], entry: FileNode, kinds:
         return {}
     other = [k for k in ("ratio", "offset", "polynomial", *TABLE_KEYS) if k in keys]
     if other:
-        raise keys["moves"].error(f"{what} has moves and `{other[0]}`; keep one.", name=what)
+        raise keys["moves"].error(f"{what} has moves and `{other[0]}`. Keep one.", name=what)
     moves = read_moves(reader.context, keys["moves"], kinds, what)
     repeats = whole_turns(reader.context, moves, kinds[0])
     if repeats:
@@ -60,7 +60,7 @@ def _polynomial(reader: Elements, keys: dict[str, FileNode], kinds: tuple[Dimens
         return ()
     other = [k for k in ("ratio", "offset", *TABLE_KEYS) if k in keys]
     if other:
-        raise keys["polynomial"].error(f"{what} has a polynomial and `{other[0]}`; keep one.", name=what)
+        raise keys["polynomial"].error(f"{what} has a polynomial and `{other[0]}`. Keep one.", name=what)
     x, y = kinds
     items = keys["polynomial"].sequence(f"{what}: polynomial")
     found = tuple(reader.context.number(n, multiply(y, x, -i), f"{what}: polynomial") for i, n in enumerate(items))

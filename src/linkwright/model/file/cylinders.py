@@ -31,7 +31,7 @@ def read_cylinder(reader: Elements, name: str, entry: FileNode) -> Cylinder:
     force: Any = 0.0
     if "force" in keys:
         if "pressure" in keys:
-            raise keys["pressure"].error(f"{what} has `force` and `pressure`; keep one.", name=what)
+            raise keys["pressure"].error(f"{what} has `force` and `pressure`. Keep one.", name=what)
         force = varying(reader.context, keys["force"], FORCE, reader.channels, f"{what}: force")
     elif "pressure" in keys:
         if bore is None:

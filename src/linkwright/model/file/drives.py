@@ -82,7 +82,7 @@ def _target(name: str, node: FileNode, channels: ChannelDimensions) -> str:
     kinds = JOINTS[channels.joints[name].type].coordinate_kinds
     if len(kinds) != 1:
         raise node.error(
-            f"drive: joint '{name}' is {channels.joints[name].type} with {counted(len(kinds), 'coordinate')}; drive a hinge, a "
+            f"drive: joint '{name}' is {channels.joints[name].type} with {counted(len(kinds), 'coordinate')}. Drive a hinge, a "
             "slider or a cylinder.",
             name=name,
         )
@@ -102,7 +102,7 @@ def _drive(context: Context, name: str, node: FileNode, channels: ChannelDimensi
     acting = {k: keys.pop(k) for k in ACTUATOR_KEYS if k in keys}
     if len(keys) != 1 and not (acting and not keys):
         raise node.error(
-            f"{what} must have exactly one of {listing(DRIVE_KEYS)}; it has {listing(keys) or 'none'}.", name=what, allowed=DRIVE_KEYS
+            f"{what} must have exactly one of {listing(DRIVE_KEYS)}. It has {listing(keys) or 'none'}.", name=what, allowed=DRIVE_KEYS
         )
     kind, entry = next(iter(keys.items())) if keys else ("undriven", node)
     if acting and kind not in ("torque", "force", "undriven"):
@@ -164,7 +164,7 @@ def _by_dimension(context: Context, name: str, node: FileNode, slides: bool, cha
             return Drive(name, kind, varying(context, node, dimension, channels, what), where=node.where)
     examples = "20 mm/s, 50 mm or 100 N" if slides else "45 rpm, 90 deg or 2 N m"
     raise node.error(
-        f"{what}: '{node.text}' is {describe(quantity.dimension)}; a {'slider' if slides else 'hinge'} takes a speed, position or "
+        f"{what}: '{node.text}' is {describe(quantity.dimension)}. A {'slider' if slides else 'hinge'} takes a speed, position or "
         f"effort such as {examples}.",
         name=node.text,
     )
@@ -243,7 +243,7 @@ def _attitude(context: Context, node: FileNode, name: str, count: int, what: str
     """A rotation as a quaternion wxyz, or as roll, pitch and yaw about fixed axes."""
     found = tuple(context.number(n, NONE if name == "quat" else ANGLE, what) for n in node.sequence(what, count))
     if name == "quat" and not any(context.numeric(x, node) for x in found):
-        raise node.error(f"{what} is zero, which is no rotation. Without one write [1, 0, 0, 0].", name=what)
+        raise node.error(f"{what} is zero, which is not a rotation. Without one write [1, 0, 0, 0].", name=what)
     return found
 
 

@@ -97,7 +97,7 @@ class Elements:
         if len(kinds) != 1:
             kind = self.joints[name].type
             raise node.error(
-                f"{what}: joint '{name}' is {kind} with {counted(len(kinds), 'coordinate')}; this needs a joint with one (a "
+                f"{what}: joint '{name}' is {kind} with {counted(len(kinds), 'coordinate')}. This needs a joint with one (a "
                 "hinge or a slider).",
                 name=name,
             )
@@ -134,7 +134,7 @@ class Elements:
             raise node.error(f"{what}: '{name}' of a {joint.type} joint is not one coordinate. {hint}", name=name)
         if positions and len(alone) in (1, 2):
             raise node.error(
-                f"{what}: '{name}' is no coordinate of a {joint.type} joint, whose rotation has no angles. Name '{head}'.", name=name
+                f"{what}: '{name}' is not a coordinate of a {joint.type} joint, whose rotation has no angles. Name '{head}'.", name=name
             )
         return name
 
@@ -197,7 +197,7 @@ class Elements:
         """Places where an element acts, by field."""
         found: dict[str, Any] = {}
         if plan.alternatives and sum(n in keys for n in plan.alternatives) != 1:
-            raise entry.error(f"{what} acts on a `joint:` or `between:` two points; give one of them.", name=what)
+            raise entry.error(f"{what} acts on a `joint:` or `between:` two points. Give one of them.", name=what)
         for field, role, key in plan.places:
             node = keys.get(key)
             if node is None and isinstance(role, JointRole) and role.named:

@@ -18,7 +18,7 @@ def read_gear(reader: Elements, name: str, entry: FileNode) -> Gear:
     keys = entry.keys(what, elements.keys(Gear))
     alpha = reader.value(keys, "pressure_angle", ANGLE, what, Gear.pressure_angle, least=0.0)
     if reader.context.numeric(alpha) >= math.radians(60):
-        raise keys["pressure_angle"].error(f"{what}: the pressure angle must be below 60 deg; the standard is 20 deg.", name=what)
+        raise keys["pressure_angle"].error(f"{what}: the pressure angle must be below 60 deg. The standard is 20 deg.", name=what)
     if "pinion" in keys:
         entry.keys(what, Gear.ways["rack"].keys, Gear.ways["rack"].required)
         first, second = reader.joint(keys["pinion"], what), reader.joint(keys["rack"], what)
@@ -30,7 +30,7 @@ def read_gear(reader: Elements, name: str, entry: FileNode) -> Gear:
     first, second = (reader.joint(n, f"{what}: joints") for n in keys["joints"].sequence(f"{what}: joints", 2))
     if first == second or reader.slides(first) or reader.slides(second):
         raise keys["joints"].error(
-            f"{what} needs two different hinges that carry the wheels; a rack is written `pinion:` and `rack:`.", name=what
+            f"{what} needs two different hinges that carry the wheels. A rack is written `pinion:` and `rack:`.", name=what
         )
     radii = _radii(reader, keys, entry, what, ["first", "second"])
     internal = keys["internal"].flag(f"{what}: internal") if "internal" in keys else False

@@ -79,7 +79,7 @@ def _add(entries: dict[str, FileNode], name: str, node: FileNode) -> None:
     if name == "t":
         raise node.error("a joint cannot be called 't', which is the time. Rename it.", name="joints")
     if name in entries:
-        raise node.error(f"the name '{name}' is taken twice: by this joint and by the one at {entries[name].where}. Rename one.", name=name)
+        raise node.error(f"the name '{name}' is taken twice, by this joint and by another at {entries[name].where}. Rename one.", name=name)
     entries[name] = node
 
 
@@ -114,7 +114,7 @@ def _lonely_pin(context: Context, shapes: dict[str, Shape], pin: str, body: str,
     others = [p for p, bodies in named.items() if bodies != [body]]
     hint = f"Body '{owners[0]}' has a point of that name: add `pins: [{pin}]` to it." if owners else nearest(pin, others, "Other pins")
     raise UnfinishedModel(
-        f"only body '{body}' names the pin '{pin}', so nothing is hinged there. {hint} A point that is no hinge belongs under `points`.",
+        f"only body '{body}' names the pin '{pin}', so nothing is hinged there. {hint} A point that is not a hinge belongs under `points`.",
         shapes[body].node.where,
         name=body,
     )
@@ -159,7 +159,7 @@ def _check_split(pin: str, bodies: list[str], joints: list[Joint], entries: dict
             f"the joints at pin '{pin}' leave out {listing(loose)}. A pin of {len(bodies)} bodies needs "
             f"{counted(len(bodies) - 1, 'joint')} that "
             "connect "
-            f"all of them; add `{{pin: {pin}, between: [{joints[0].first}, {loose[0]}]}}`.",
+            f"all of them. Add `{{pin: {pin}, between: [{joints[0].first}, {loose[0]}]}}`.",
             name=pin,
         )
 
@@ -183,7 +183,7 @@ def _explicit(context: Context, shapes: dict[str, Shape], name: str, node: FileN
     shared = point[0] if point[0] == point[1] and all(_is_pin(context, shapes[b], point[0]) for b in (first, second)) else ""
     if shared and kind == "revolute" and "at" in keys:
         context.warnings.append(
-            f"{node.where}: {what} is no further joint: it is the hinge that {first} and {second} share at pin '{shared}', under this "
+            f"{node.where}: {what} is not a further joint: it is the hinge that {first} and {second} share at pin '{shared}', under this "
             f"name. Write `pin: {shared}` to say so, or take it out."
         )
     return Joint(name, kind, first, second, F, M, options, shared, node.where, armature)
@@ -218,7 +218,8 @@ def _ends(
     ways = [k for k in ("connect", "between") if k in keys]
     if len(ways) != 1:
         raise node.error(
-            f"{what} must say what it joins, by `between: [ground, slider]` with `at: C`, or by `connect: [crank.B, coupler.B]`.", name=what
+            f"{what} must name the bodies it joins, by `between: [ground, slider]` with `at: C`, or by `connect: [crank.B, "
+            "coupler.B]`.", name=what
         )
     if ways == ["connect"]:
         names = {b: tuple(s.points) for b, s in shapes.items()}
@@ -233,9 +234,9 @@ def _ends(
                 raise entry.error(f"{what}: there is no body '{body}'.", nearest(body, shapes, "Bodies"))
         place = keys.get("pin") or keys.get("at")
         if "pin" in keys and "at" in keys:
-            raise node.error(f"{what} has `pin` and `at`; keep one.", name=what)
+            raise node.error(f"{what} has `pin` and `at`. Keep one.", name=what)
         if place is None and "frames" not in keys:
-            raise node.error(f"{what} must say where it is: `at: C` (a drawn point) or `pin: C`.", name=what)
+            raise node.error(f"{what} needs a place: `at: C` (a drawn point) or `pin: C`.", name=what)
         label = place.text.strip() if place is not None and place.text is not None else ""
         points = (label, label)
         if "pin" in keys and "frames" not in keys:
@@ -315,7 +316,7 @@ def _axes(
     pin = jt.guide is not None and "angle" in jt.coordinate_kinds  # on a guide: its angle is counted from the body's axes
     given = [k for k in ("axis", "axes", *jt.axis_keys) if k in keys]
     if len(given) > 1:
-        raise keys[given[1]].error(f"{what} has `{given[0]}` and `{given[1]}`; keep one.", name=what)
+        raise keys[given[1]].error(f"{what} has `{given[0]}` and `{given[1]}`. Keep one.", name=what)
     first, second = shapes[bodies[0]], shapes[bodies[1]]
     drawn = "connect" not in keys
     if "axes" in keys:

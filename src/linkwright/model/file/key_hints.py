@@ -31,29 +31,29 @@ KEYS = {
 }
 _TABLE = "a coupling with `moves:` or a `table:` of the follower over the driver ('linkwright docs model-file')"
 _FEATURES = {
-    ("length", "len"): "Two pins of the drawing make a length; one of its own, whatever is drawn, is `along: {A: 0, B: 300}`.",
-    ("geneva", "maltese", "indexer"): f"There is no Geneva drive; it is {_TABLE}.",
+    ("length", "len"): "Two pins of the drawing make a length. One of its own, whatever is drawn, is `along: {A: 0, B: 300}`.",
+    ("geneva", "maltese", "indexer"): f"There is no Geneva drive. It is {_TABLE}.",
     ("contact", "collision", "collide", "friction_contact", "ground_contact"): (
-        "Bodies do not touch; the end of a joint's travel is a `stops:` entry, and events engage or release constraints."
+        "Bodies do not touch. The end of a joint's travel is a `stops:` entry, and events engage or release constraints."
     ),
-    ("wheel", "rolling", "tire", "tyre", "roller"): "There are no rolling wheels; rack and pinion is a `gears:` entry.",
+    ("wheel", "rolling", "tire", "tyre", "roller"): "There are no rolling wheels. Rack and pinion is a `gears:` entry.",
     ("clutch", "brake", "ratchet", "latch"): (
         "A clutch or a latch is an event in a simulation: lw.events.when(...) with engage, release, lock or unlock of lw.events. "
         "A one-way clutch is a `freewheels:` entry."
     ),
     ("flexible", "beam", "elastic", "fem"): (
-        "Bodies are rigid and joints ideal; `springs:`, `dampers:` and `bushings:` may act between them."
+        "Bodies are rigid and joints ideal. `springs:`, `dampers:` and `bushings:` may act between them."
     ),
     (
         "controller",
         "pid",
         "control",
-    ): "Controllers are given in Python: m.simulate(2, control=lw.control.pd(...)); see 'linkwright docs controllers'.",
+    ): "Controllers are given in Python: m.simulate(2, control=lw.control.pd(...)). See 'linkwright docs controllers'.",
     ("optimize", "optimise", "synthesis"): (
-        "Goals are not in the file; m.optimize(goal, vary, require) and lw.synthesize take them; see 'linkwright docs optimization'."
+        "Goals are not in the file. m.optimize(goal, vary, require) and lw.synthesize take them. See 'linkwright docs optimization'."
     ),
     ("urdf", "mjcf", "sdf", "dxf", "xlsx", "cad", "import"): (
-        "lw.load('robot.urdf') reads a file of another program, m.export writes one; see 'linkwright docs import'."
+        "lw.load('robot.urdf') reads a file of another program, m.export writes one. See 'linkwright docs import'."
     ),
 }
 
@@ -77,4 +77,4 @@ def instead(word: str) -> str:
 def spaced(name: str, known: Iterable[str]) -> str:
     """Advice where a name is a known one, a colon and its value without a space between; empty if it is not."""
     head, colon, value = name.partition(":")
-    return f"A colon needs a space behind it: `{head}: {value}`. " if colon and value and head in known else ""
+    return f"A colon needs a space after it: `{head}: {value}`. " if colon and value and head in known else ""

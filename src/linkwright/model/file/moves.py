@@ -38,7 +38,7 @@ def read_moves(
             raise entry.error(f"{what}: a move is {example} with an optional `law`, or {{dwell: {resting}}}.", name=what)
         span = context.number(keys.get("in") or keys["dwell"], over, f"{what}: the span of a move")
         if context.numeric(span) <= 0.0:
-            raise entry.error(f"{what}: a move takes {context.shown(span, over)}; it must be greater than zero.", name=what)
+            raise entry.error(f"{what}: a move takes {context.shown(span, over)}. It must be greater than zero.", name=what)
         if "law" in keys and "dwell" in keys:
             raise keys["law"].error(f"{what}: a dwell has no law. Take it out.", name=what)
         law = keys["law"].string(f"{what}: law") if "law" in keys else Move.law
@@ -102,6 +102,6 @@ def listed(text: str, what: str) -> list[dict[str, str]]:
             out.append({"to": found["to"], "in": found["span"], **law})
         else:
             raise UsageError(
-                f"{what}: '{part}' is no move; write '90 deg in 0.4 s', '90 deg in 0.4 s by modified_sine' or 'dwell 0.2 s'.", name=part
+                f"{what}: '{part}' is not a move. Write '90 deg in 0.4 s', '90 deg in 0.4 s by modified_sine' or 'dwell 0.2 s'.", name=part
             )
     return out

@@ -125,7 +125,7 @@ def _with_drive(d: Description, joint: str, node: FileNode) -> Description:
     position = _coordinate(d, joint)
     kinds = {"speed": multiply(position, RATE), "position": position, "torque": _effort(d, joint), "dc_motor": VOLTAGE}
     if old.kind not in kinds:
-        raise UsageError(f"the drive of '{joint}' is no single number ({old.kind}); change a parameter it is written with.", name=joint)
+        raise UsageError(f"the drive of '{joint}' is not a single number ({old.kind}). Change a parameter it is written with.", name=joint)
     new: Drive = replace(old, value=_number(node, kinds[old.kind], f"{DRIVE}{joint}"))
     return replace(d, drives=tuple(new if x.joint == joint else x for x in d.drives))
 

@@ -176,7 +176,7 @@ class Context:
         allowed = (2, 3) if self.planar_drawing and (beside or not self.planar) else (2,) if self.planar else (3,)
         if len(items) not in allowed:
             wanted = " or ".join(str(n) for n in allowed)
-            hint = "" if self.planar_drawing or len(items) != 2 else " A planar model says `plane: xy`."
+            hint = "" if self.planar_drawing or len(items) != 2 else " A planar model has `plane: xy`."
             raise node.error(f"{what} must have {wanted} components, not {len(items)}.{node.decimal_comma() or hint}", name=what)
         values = [self.number(item, dimension, what) for item in items]
         return vector([*values, 0.0] if len(values) == 2 else values)
@@ -192,7 +192,7 @@ class Context:
             raise node.error(f"{what} must have {wanted} components, not {len(items)}.{node.decimal_comma()}", name=what)
         values = vector([q.value for q in quantities] + [0.0] * (3 - len(items)))
         if not any(self.numerics(values, node)):
-            raise node.error(f"{what} is zero, which is no direction. Give one such as [1, 0].", name=what)
+            raise node.error(f"{what} is zero, which is not a direction. Give one such as [1, 0].", name=what)
         if self.planar and self.numeric(values[2], node) != 0.0 and any(self.numeric(v, node) for v in values[:2]):
             raise node.error(f"{what} leaves the plane. Give two components, or take out `plane:`.{node.decimal_comma()}", name=what)
         return values
@@ -212,7 +212,7 @@ class Context:
         if given[0] == "quat":
             quaternion = [self.number(n, NONE, f"{what}: quat") for n in node.sequence(f"{what}: quat", 4)]
             if not any(self.numeric(c, node) for c in quaternion):
-                raise node.error(f"{what}: quat is zero, which is no rotation. Without one write [1, 0, 0, 0].", name=what)
+                raise node.error(f"{what}: quat is zero, which is not a rotation. Without one write [1, 0, 0, 0].", name=what)
             return rotation_quaternion(*quaternion)
         return self._matrix(node, f"{what}: rotation")
 
@@ -352,7 +352,7 @@ def read_abbreviations(context: Context, node: FileNode | None) -> None:
     known = dict(context.algebra.names or {})
     for name, entry in entries.items():
         if not IDENTIFIER.match(name) or name in RESERVED or name in known:
-            raise entry.error(f"let: '{name[:40]}' is no usable name, or a parameter has it already. Use letters, digits and _.")
+            raise entry.error(f"let: '{name[:40]}' is not a usable name, or a parameter has it already. Use letters, digits and _.")
     try:
         order = dependency_order({name: names_in(entry, entries) for name, entry in entries.items()})
     except ModelError as error:

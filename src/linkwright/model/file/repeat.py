@@ -70,7 +70,7 @@ def _copied(keys: dict[str, FileNode], blocks: list[Block]) -> dict[str, FileNod
         for numbers in ranges:
             copies *= len(numbers)
         if copies > MOST_COPIES:
-            raise block.error(f"repeat asks for {copies} copies, at most {MOST_COPIES} are made. Make the range smaller.")
+            raise block.error(f"repeat makes {copies} copies. At most {MOST_COPIES} are made. Make the range smaller.")
         for values in itertools.product(*ranges):
             scope = dict(zip(indices, values, strict=True))
             for section in (k for k in entries if k in SECTIONS):
@@ -97,7 +97,7 @@ def _whole(context: Context, text: str, node: FileNode) -> int:
     quantity = read_quantity(replace(node, text=text), QuantityAlgebra(context.units, context.algebra.names))
     value = numeric(quantity.value, context.env, node)
     if value != round(value) or abs(value) > 1e9:
-        raise node.error(f"repeat: the bound '{text.strip()}' is {value:g}; it must be a whole number.", value=value)
+        raise node.error(f"repeat: the bound '{text.strip()}' is {value:g}. It must be a whole number.", value=value)
     return int(value)
 
 

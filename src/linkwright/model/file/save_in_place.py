@@ -163,7 +163,7 @@ class _Editor:
         """The new text: numbers with a place of their own first, then those that others follow from."""
         for name in ("cuts", "space"):
             if name in self.names:
-                raise UsageError(f"'{name}' was changed in a call; write it into the file yourself.", name=name)
+                raise UsageError(f"'{name}' was changed in a call. Write it into the file yourself.", name=name)
         direct, single = self._direct()
         text = apply(text, self._entries(text))
         text = self._exchanged(text, direct)
@@ -209,7 +209,7 @@ class _Editor:
         found = dict(self.final.numbers().start)
         known = channel if channel in found else f"{channel}.v"
         if known not in found or isinstance(found[known], tuple):
-            raise UsageError(f"the start of '{channel}' is no single number of the file. Write it there yourself.", name=channel)
+            raise UsageError(f"the start of '{channel}' is not a single number of the file. Write it there yourself.", name=channel)
         return (("start", channel), float(found[known]))
 
     def _of_drive(self, joint: str) -> tuple[tuple[Any, ...], float]:
@@ -294,7 +294,7 @@ class _Editor:
         except ModelError:
             depends = listing(sorted(free_variables(dict(self._plain_description().parameters)[name])))
             raise UsageError(
-                f"the parameter '{name}' is written as `{node.text}` ({node.where}); change {depends} instead.", name=name
+                f"the parameter '{name}' is written as `{node.text}` ({node.where}). Change {depends} instead.", name=name
             ) from None
         if old.dimension == NONE:
             assert node.span is not None
@@ -395,7 +395,7 @@ class _Editor:
     def _no_place(self, name: str) -> str:
         depends = self._depends(name)
         if depends:
-            return f"'{name}' is an expression in the file; change {listing(depends)} instead."
+            return f"'{name}' is an expression in the file. Change {listing(depends)} instead."
         return f"the file has no number of its own for '{name}': it comes from a `repeat:` block or an expression. Change it there."
 
     def _depends(self, name: str) -> list[str]:

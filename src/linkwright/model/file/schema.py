@@ -148,7 +148,7 @@ def _section(section: str) -> dict[str, Any]:
     first = kinds[0]
     one: dict[str, Any] = _element(first)
     if len(kinds) > 1:
-        types = {"anyOf": [{"const": x.type, "description": _text(x)} for x in kinds], "description": "kind; left out: by its keys"}
+        types = {"anyOf": [{"const": x.type, "description": _text(x)} for x in kinds], "description": "kind (default: by its keys)"}
         by_type = [{"if": {"properties": {"type": {"const": x.type}}}, "then": _element(x)} for x in kinds]
         one = {"type": "object", "properties": {"type": types}, "if": {"required": ["type"]}, "then": {"allOf": by_type}}
         one["else"] = _guessed(kinds)
@@ -411,7 +411,7 @@ def _visual() -> dict[str, Any]:
 
 
 def _drive() -> dict[str, Any]:
-    texts = {"Kt": "torque constant", "Ke": "voltage constant; left out: Kt", "R": "resistance", "L": "inductance", 
+    texts = {"Kt": "torque constant", "Ke": "voltage constant (default: Kt)", "R": "resistance", "L": "inductance", 
              "J": "inertia of the rotor",
              "gear_ratio": "motor speed over joint speed", "supply_voltage": "most that is applied",
              "efficiency": "efficiency of the gear", "friction": "friction torque",
@@ -471,14 +471,14 @@ _MASS = {
 }
 SECTION_FORMS: dict[str, Any] = {
     "name": {"type": ["string", "number"], "description": "name of the model"},
-    "about": {"type": "string", "description": "what the model is"},
+    "about": {"type": "string", "description": "description of the model"},
     "report": _report() | {"description": "title block and curves of the report"},
     "units": _units("units of numbers without a unit"),
     "show": _units("units of results"),
     "plane": {"enum": ["xy", "xz", "yz"], "description": "plane of a planar model"},
     "space": ref("flag") | {"description": "true: the planar drawing moves in space"},
     "gravity": any_of(ref("vector"), {"enum": [0, "none", None]}) | {"description": f"{measured(KINDS['acceleration'])}; none by default"},
-    "backdrop": _backdrop() | {"description": "picture behind the drawing"},
+    "backdrop": _backdrop() | {"description": "background picture"},
     "parameters": mapping(any_of(ref("number"), record(_picked(_PARAMETER, PARAMETER_KEYS), PARAMETER_KEYS[:1])), "numbers by name"),
     "let": mapping(ref("number"), "names for expressions"),
     "drawing": mapping(ref("vector"), "points of the drawing by name"),

@@ -40,7 +40,7 @@ def read_stop(reader: Elements, name: str, entry: FileNode) -> Stop:
     travel = LENGTH if slides else ANGLE
     if "range" in keys:
         if "min" in keys or "max" in keys:
-            raise entry.error(f"{what} has `range` and `min` or `max`; keep one way of giving the ends.", name=what)
+            raise entry.error(f"{what} has `range` and `min` or `max`. Keep one way of giving the ends.", name=what)
         low, high = keys["range"].sequence(f"{what}: range", 2)
         keys = {**keys, "min": low, "max": high}
     elif "min" not in keys and "max" not in keys:
@@ -98,7 +98,7 @@ def _line(reader: Elements, section: str, name: str, entry: FileNode) -> Stop:
     found = _stop(reader, name, name, node, what)
     if reader.context.numeric(found.lower) <= 0.0:
         raise node.error(
-            f"{what}: its stroke is from its shortest to its longest length between the eyes; the shortest must be positive.", name=what
+            f"{what}: its stroke is from its shortest to its longest length between the eyes. The shortest must be positive.", name=what
         )
     return found
 

@@ -122,7 +122,7 @@ class FileNode:
         missing = [k for k in required if k not in entries]
         if missing:
             raise self.error(
-                f"{what} lacks '{missing[0]}'. Add `{missing[0]}: ...`; keys allowed here: {listing(known, 40)}.",
+                f"{what} lacks '{missing[0]}'. Add `{missing[0]}: ...`. Keys allowed here: {listing(known, 40)}.",
                 name=missing[0],
                 allowed=known,
             )
@@ -174,10 +174,10 @@ def _not_yaml(text: str, line: int, what: str) -> str:
     found = text.splitlines()[line - 1 : line]
     begin = found[0][: len(found[0]) - len(found[0].lstrip())] if found else ""
     if "\t" in begin:
-        return f"line {line} begins with a tab; YAML wants spaces. Replace the tab by spaces, as in the lines around it."
+        return f"line {line} begins with a tab, but YAML needs spaces. Replace the tab by spaces, as in the lines around it."
     glued = _glued_colon(text.splitlines()[max(0, line - 2) : line])
     if glued:
-        return f"this is not YAML: {what}. A colon needs a space behind it: {glued}."
+        return f"this is not YAML: {what}. A colon needs a space after it: {glued}."
     if found and re.search(r"[\[{,]\s*,", found[0]):
         return f"this is not YAML: an entry is missing before a comma ({what}). Decimals are written with a point, 0.5."
     return f"this is not YAML: {what}. Check brackets, quotes, colons and indentation around this line."
@@ -218,7 +218,7 @@ class _Builder:
                 documents += 1
                 if documents > 1:
                     raise ModelError(
-                        "a second document starts here (---); a model file holds one. Remove it or split the file.", self.where(event)
+                        "a second document starts here (---). A model file holds one. Remove it or split the file.", self.where(event)
                     )
             elif isinstance(event, yaml.ScalarEvent):
                 begin = event.start_mark
@@ -260,7 +260,7 @@ class _Builder:
         start, keys, values = parent
         if isinstance(start, yaml.MappingStartEvent) and len(keys) == len(values):
             if node.text is None:
-                raise node.error(f"{node.kind} cannot be a key; a key is a single name. Put it after a colon.", name=node.kind)
+                raise node.error(f"{node.kind} cannot be a key. A key is a single name. Put it after a colon.", name=node.kind)
             if len(keys) >= MOST_ENTRIES:
                 raise node.error(TOO_MANY)
             keys.append(node)

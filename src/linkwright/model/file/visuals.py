@@ -106,7 +106,7 @@ def _sizes(context: Context, shape: str, node: FileNode, what: str) -> Vec3:
     def positive(n: FileNode, name: str) -> float:
         value = context.numeric(context.number(n, LENGTH, name))
         if value <= 0.0:
-            raise n.error(f"{name} is {context.shown(value, LENGTH)}; it must be greater than zero.", name=name)
+            raise n.error(f"{name} is {context.shown(value, LENGTH)}. It must be greater than zero.", name=name)
         return value
 
     if shape == "box":

@@ -12,25 +12,25 @@ from linkwright.model import library as models
 SEE = "'linkwright docs limits'"
 
 _FILES = {
-    (".xacro",): "Xacro is not read; write the macros out first (xacro robot.urdf.xacro > robot.urdf) and load the URDF",
+    (".xacro",): "Xacro is not read. Write the macros out first (xacro robot.urdf.xacro > robot.urdf) and load the URDF",
     (
         ".srdf",
-    ): "SRDF has no links and joints of its own; load the URDF that it belongs to and name the driven joints: drives=['hip', 'knee']",
+    ): "SRDF has no links and joints of its own. Load the URDF that it belongs to and name the driven joints: drives=['hip', 'knee']",
     (
         ".usd",
         ".usda",
         ".usdc",
         ".usdz",
-    ): "USD is not read; export the robot as URDF, SDF or MJCF from the program that made it, and load that file",
-    (".wbt", ".proto", ".ttt", ".ttm"): "Worlds of other simulators are not read; export the robot from there as URDF, and load that file",
-    (".dwg",): "DWG is not read; save the drawing as DXF",
+    ): "USD is not read. Export the robot as URDF, SDF or MJCF from the program that made it, and load that file",
+    (".wbt", ".proto", ".ttt", ".ttm"): "Worlds of other simulators are not read. Export the robot from there as URDF, and load that file",
+    (".dwg",): "DWG is not read. Save the drawing as DXF",
     (".step", ".stp", ".iges", ".igs", ".sldasm", ".sldprt", ".ipt", ".iam", ".f3d", ".fcstd"): "CAD files are not read",
     (".adm", ".slx", ".mdl", ".sam"): "Models of other simulation programs are not read",
-    (".xlsx", ".xls", ".ods"): "Spreadsheets are not read; tables of loads and references are CSV files",
-    (".csv", ".txt"): "A table is not a model; loads and references name CSV files inside one",
-    (".stl", ".obj", ".dae", ".glb", ".gltf", ".ply"): "A mesh is not a model; `mesh:` of a body takes its mass data from an STL file",
+    (".xlsx", ".xls", ".ods"): "Spreadsheets are not read. Tables of loads and references are CSV files",
+    (".csv", ".txt"): "A table is not a model. Name CSV files of loads and references in a model",
+    (".stl", ".obj", ".dae", ".glb", ".gltf", ".ply"): "A mesh is not a model. `mesh:` of a body takes its mass data from an STL file",
     (".npz", ".parquet"): "This is the file of a run: lw.load_result(path) reads it",
-    (".py",): "A Python script is not a model; run it with python",
+    (".py",): "A Python script is not a model. Run it with python",
 }
 
 

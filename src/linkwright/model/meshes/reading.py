@@ -74,12 +74,12 @@ def _buffers(path: Path, data: bytes) -> dict[str, bytes]:
         listed = json.loads(data.decode("utf-8"))["buffers"]
         names = [b["uri"] for b in listed if not str(b["uri"]).startswith("data:")]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise files.Unreadable(path, "it is no glTF: it has no list of buffers. Export the part again, best as .glb") from error
+        raise files.Unreadable(path, "it is not a glTF file: it has no list of buffers. Export the part again, best as .glb") from error
     if len(names) > MOST_BUFFERS:
         raise files.Unreadable(
             path, f"it names {counted(len(names), 'other file')}, at most {MOST_BUFFERS} are read. Export the part as .glb"
         )
     for name in names:
         if not isinstance(name, str) or Path(name).name != name or "%" in name:
-            raise files.Unreadable(path, f"its buffer '{str(name)[:40]}' is not beside it. Export the part as .glb")
+            raise files.Unreadable(path, f"its buffer '{str(name)[:40]}' is not next to it. Export the part as .glb")
     return {name: files.read_regular(path.parent / name, MOST_BYTES, "export it with fewer triangles") for name in names}

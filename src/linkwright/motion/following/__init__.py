@@ -77,9 +77,9 @@ def sample_times(t: Any, duration: Any, steps: Any, most: int = MOST_STEPS) -> n
     try:
         times = np.array([quantity(x, KINDS["time"], "t") for x in t]) if isinstance(t, (list, tuple)) else np.asarray(t, dtype=float)
     except (TypeError, ValueError) as error:
-        raise UsageError(f"t must be a list of times, not {t!r:.60}; duration= and steps= make equal steps.", value=t, name="t") from error
+        raise UsageError(f"t must be a list of times, not {t!r:.60}. duration= and steps= make equal steps.", value=t, name="t") from error
     if times.ndim != 1 or len(times) < 2 or not np.isfinite(times).all() or not np.all(np.diff(times) > 0):
-        raise UsageError("t must be two or more finite times that increase; duration= and steps= make equal steps.", name="duration")
+        raise UsageError("t must be two or more finite times that increase. duration= and steps= make equal steps.", name="duration")
     return times
 
 
@@ -219,7 +219,7 @@ def _placed(assembler: Assembler, paths: Sequence[PrescribedPath], here: State, 
     except AssemblyError as error:
         names = " and ".join(f"'{w.name}'" for w in paths)
         if i == 0:
-            text = f"the path of {names} begins (t = {times[0]:.6g} s) where it cannot be reached from the start: {error}"
+            text = f"the path of {names} begins (t = {times[0]:.6g} s) at a place that cannot be reached from the start: {error}"
             raise AssemblyError(text, gap=error.gap, loop=error.loop) from error
         inside, outside = float(times[i - 1]), float(times[i])
         for _ in range(HALVINGS):

@@ -145,7 +145,7 @@ def _of_function(f: Function, t: np.ndarray) -> Curve:
 
 def _samples(given: Any, kinds: tuple[str, ...], what: str, t: np.ndarray) -> SampledSpline:
     if len(t) < FEWEST:
-        raise UsageError(f"the {what} is given by {counted(len(t), 'sample')}; rates need {FEWEST} or more, or a function of t.")
+        raise UsageError(f"the {what} is given by {counted(len(t), 'sample')}. Rates need {FEWEST} or more, or a function of t.")
     rows = []
     for i, row in enumerate(given):
         entries = list(row) if is_list(row) else [row]
@@ -187,7 +187,7 @@ def _body(assembler: Assembler, start: State, name: str, given: Any, t: np.ndarr
 
 def _whole(rows: list[list[Any]], what: str, t: np.ndarray) -> SampledSpline:
     if len(t) < FEWEST:
-        raise UsageError(f"the {what} is given by {counted(len(t), 'sample')}; rates need {FEWEST} or more, or a function of t.")
+        raise UsageError(f"the {what} is given by {counted(len(t), 'sample')}. Rates need {FEWEST} or more, or a function of t.")
     values = np.array(rows, dtype=float)
     if not np.isfinite(values).all():
         raise UsageError(f"the {what} has a sample that is not finite, at t = {t[~np.isfinite(values).all(axis=1)][0]:.6g} s.")

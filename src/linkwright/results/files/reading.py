@@ -157,7 +157,7 @@ def _about(path: Path, text: str) -> dict[str, Any]:
         made = about.get("versions")
         by = str(made.get("linkwright", "?"))[:40] if isinstance(made, dict) else "?"
         raise UsageError(
-            f"'{files.shown(path)}' has format {version}, written by Linkwright {by}; this version reads format {VERSION}. "
+            f"'{files.shown(path)}' has format {version}, written by Linkwright {by}. This version reads format {VERSION}. "
             "Upgrade Linkwright to open it.",
             name=files.shown(path),
         )
@@ -168,7 +168,7 @@ def _about(path: Path, text: str) -> dict[str, Any]:
 
 def _check_numbers(about: Mapping[str, Any], table: Mapping[str, np.ndarray]) -> None:
     if fingerprint(about, table) != about["fingerprint"]:
-        raise schema.Misfit("its numbers are not those that were written")
+        raise schema.Misfit("its numbers were changed after it was written")
     schema.states(about["where"], table)
     schema.need(not_finite(table) == list(about.get("not_finite", [])), "not_finite", "the list of columns that are not finite")
 

@@ -29,7 +29,7 @@ ONE_NUMBER = ("time ratio", "dwell", "when")  # of a number, not of a point
 
 @dataclass(frozen=True)
 class Measure:
-    """A reduction of a channel over a window; `text` is how it was written."""
+    """A reduction of a channel over a window. `text` is how it was written."""
 
     text: str
     reduction: str
@@ -45,7 +45,7 @@ class Measure:
 
     def __post_init__(self) -> None:
         if self.reduction not in (*REDUCTIONS, *BETWEEN, "straightness", "when"):
-            raise UsageError(f"'{self.reduction}' is no measure.", nearest(self.reduction, BEGINNINGS, "They begin with"))
+            raise UsageError(f"'{self.reduction}' is not a measure.", nearest(self.reduction, BEGINNINGS, "They begin with"))
 
     @classmethod
     def parse(cls, text: str) -> Measure:
@@ -84,7 +84,7 @@ class Measure:
         found = self.window.axis(drive)
         if not found:
             raise UsageError(
-                f"'{self.text}': this motion has no leading drive; name a channel, while A {self.window}, or times.", name=self.text
+                f"'{self.text}': this motion has no leading drive. Name a channel, while A {self.window}, or times.", name=self.text
             )
         return found
 
@@ -95,7 +95,7 @@ class Measure:
         if self.reduction != "dwell" or (self.by is not None and self.by == TIME):
             return "t"
         if self.by is not None and not drive:
-            raise UsageError(f"'{self.text}': this motion has no leading drive; measure the dwell in s.", name=self.text)
+            raise UsageError(f"'{self.text}': this motion has no leading drive. Measure the dwell in s.", name=self.text)
         return drive or "t"
 
     # ---------------------------------------------------------------- values
@@ -167,7 +167,7 @@ class Measure:
         return reduced(self.reduction, curve.x, r.t, curve.counted)
 
     def sampled(self, r: MeasuredMotions) -> SampledCurve:
-        """Return the channel at the samples; of an extreme with local extremes between them and the ends of the window."""
+        """Return the channel at the samples. For an extreme, add local extremes between them and the ends of the window."""
         return r.curve(self.channel, self.window, extreme=self.reduction in EXTREMES)
 
     # ---------------------------------------------------------------- derivatives
@@ -175,7 +175,7 @@ class Measure:
     def weights(self, c: Any) -> Pulls:
         """Derivatives of the measure of a Trajectory by the samples of the channels it reads, (samples, ...) by name.
 
-        A largest value is differentiated where it is, between samples or at an end of the window, a window holds the samples it has.
+        A largest value is differentiated at its place, between samples or at an end of the window, a window holds the samples it has.
         """
         r = self.motions(c)
         mask = r.mask(self.window)
@@ -264,9 +264,9 @@ def check(measures: Sequence[Measure], c: Any) -> None:
             c._channel(name)
         size = np.shape(c._channel(m.channel).read(c.instant(0))) if m.reduction in (*OF_PATHS, *ONE_NUMBER) and len(c) else ()
         if m.reduction in OF_PATHS and (len(size) != 1 or c.dimension(m.channel) != "length"):
-            raise UsageError(f"'{m.text}': {m.channel} is no path of a point; name a point, coupler.P.", name=m.text)
+            raise UsageError(f"'{m.text}': {m.channel} is not a path of a point. Name a point, coupler.P.", name=m.text)
         if m.reduction in ONE_NUMBER and size:
-            raise UsageError(f"'{m.text}': {m.channel} is a vector; name one component, {m.channel}.x.", name=m.text)
+            raise UsageError(f"'{m.text}': {m.channel} is a vector. Name one component, {m.channel}.x.", name=m.text)
         if m.window is not None:
             _need_unit(m, m._window_channel(c.drive), m.window.dimension, c, "while")
             _need_cycle(m, c)
@@ -277,12 +277,12 @@ def check(measures: Sequence[Measure], c: Any) -> None:
         if m.target is not None:
             _check_target(m, m.target, c)
         if m.reduction == "time ratio" and not np.isfinite(m.read_from(c)):
-            raise UsageError(f"'{m.text}': {m.channel} does not return to where it began; a time ratio is that of a cycle.", name=m.text)
+            raise UsageError(f"'{m.text}': {m.channel} does not return to where it began. A time ratio needs a cycle.", name=m.text)
         axis = m.axis(c.drive)
         if m.reduction == "dwell" and axis != "t" and m.by is not None and not _is_kind(c.dimension(axis), m.by):
-            raise UsageError(f"'{m.text}': the drive '{axis}' is in {c.unit(axis)[0]}; measure the dwell in that, or in s.", name=m.text)
+            raise UsageError(f"'{m.text}': the drive '{axis}' is in {c.unit(axis)[0]}. Measure the dwell in that, or in s.", name=m.text)
         if m.reduction == "dwell" and axis != "t" and np.isnan(m.read_from(c)):
-            raise UsageError(f"'{m.text}': the drive '{axis}' rests or reverses on the way; measure the dwell in s.", name=m.text)
+            raise UsageError(f"'{m.text}': the drive '{axis}' rests or reverses on the way. Measure the dwell in s.", name=m.text)
 
 
 def _is_kind(kind: str, unit: Any) -> bool:
@@ -321,9 +321,9 @@ def _need_unit(m: Measure, name: str, unit: Any, c: Any, word: str) -> None:
         return
     if unit is None:
         symbol = c.unit(name)[0]
-        raise UsageError(f"'{m.text}': {name} is in {symbol} here; write the unit of the number after {word}.", name=m.text)
+        raise UsageError(f"'{m.text}': {name} is in {symbol} here. Write the unit of the number after {word}.", name=m.text)
     if not matches(KINDS[kind], unit):
-        raise UsageError(f"'{m.text}': {name} is {describe(KINDS[kind])}; the number after {word} has another unit.", name=m.text)
+        raise UsageError(f"'{m.text}': {name} is {describe(KINDS[kind])}. The number after {word} has another unit.", name=m.text)
     reading(unit, KINDS[kind], f"the number after {word}", f"'{m.text}': {name}")
 
 

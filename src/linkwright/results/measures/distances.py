@@ -72,17 +72,17 @@ def read_points(path: str, what: str) -> TargetPoints:
     if not names:
         if sheet.table.width not in (2, 3):
             raise UsageError(
-                f"{what}: {sheet.path} has {sheet.table.width} columns and no header; name them: x [mm], y [mm], A [deg].", name=what
+                f"{what}: {sheet.path} has {sheet.table.width} columns and no header. Name them: x [mm], y [mm], A [deg].", name=what
             )
         columns, others = list(range(sheet.table.width)), []
     else:
         if axes not in (["x", "y"], ["x", "y", "z"]):
-            raise UsageError(f"{what}: {sheet.path} needs columns x and y (in space also z); it has {listing(names)}.", name=what)
+            raise UsageError(f"{what}: {sheet.path} needs columns x and y (in space also z). It has {listing(names)}.", name=what)
         columns, others = [names.index(n) for n in axes], [i for i, n in enumerate(names) if n not in axes]
     if len(others) > 1:
-        raise UsageError(f"{what}: beside x, y and z {sheet.path} may have one column, t or the drive; it has {listing(names)}.", name=what)
+        raise UsageError(f"{what}: beside x, y and z {sheet.path} may have one column, t or the drive. It has {listing(names)}.", name=what)
     if not 0 < len(sheet.table.rows) <= MOST_POINTS:
-        raise UsageError(f"{what}: {sheet.path} has {len(sheet.table.rows):,} points; 1 to {MOST_POINTS:,} are allowed.", name=what)
+        raise UsageError(f"{what}: {sheet.path} has {len(sheet.table.rows):,} points. 1 to {MOST_POINTS:,} are allowed.", name=what)
     points = np.stack([sheet.values(k, LENGTH, sheet.unit(k), what) for k in columns], axis=1)
     if not others:
         return TargetPoints(points, source=shown(path))

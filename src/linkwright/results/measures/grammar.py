@@ -29,7 +29,7 @@ def path_distance(channel: str, points: Any, *, at: Any = None, by: str = "", wo
     """Return the measure of the distance of a point's path to points, arrays in SI: root mean square, or with `worst` the largest.
 
     `at` are positions of the leading drive (`by` its name, or "t") at which the path should be at each point; without it the nearest
-    place of the path counts. Its name in tables is "distance POINT to points"; a dict of measures gives others.
+    place of the path counts. Its name in tables is "distance POINT to points". A dict of measures gives others.
     """
     target = TargetPoints.of(points, at, by)
     if (at is None) != (not by):

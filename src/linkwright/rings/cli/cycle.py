@@ -94,7 +94,7 @@ def _settings(m: Any, given: argparse.Namespace) -> dict[str, Any]:
     out = CYCLE.given(given)
     lead, pace = _lead(given)
     if pace and "speed" in out:
-        raise UsageError(f"--drive {lead}={pace} and --speed {given.speed} are two speeds; give one of them.")
+        raise UsageError(f"--drive {lead}={pace} and --speed {given.speed} are two speeds. Give one of them.")
     if pace:
         out["speed"] = pace
     if lead is not None:
@@ -280,7 +280,7 @@ COMMAND = CliCommand(
     options=(
         options.MODEL,
         *options.LOADING,
-        options.drive("A, or at a speed of its own A='30 rpm'; others hold still (default: the model's drive)"),
+        options.drive("A, or at a speed of its own A='30 rpm'. Other drives hold still (default: the model's drive)"),
         CYCLE,
         option(
             "--loads",

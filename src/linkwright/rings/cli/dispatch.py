@@ -62,13 +62,13 @@ def _guarded(argv: list[str]) -> int:
     except SystemExit as stop:  # argparse: help was asked for, or the usage is wrong
         return int(stop.code or 0)
     except MemoryError:
-        console.error("there is not enough memory for this. Give the process more (ulimit -v, the limit of a container), or ask for less.")
+        console.error("there is not enough memory for this. Give the process more (ulimit -v, the limit of a container), or compute less.")
         return 1
     except BrokenPipeError:  # the reader of our output has seen enough
         console.to_nowhere()
         return 0
     except KeyboardInterrupt:
-        print("interrupted; no file was left half written", file=sys.stderr)
+        print("interrupted. No file was left half written", file=sys.stderr)
         return console.exit_code_of_signal()
 
 
@@ -132,7 +132,7 @@ def _page(argv: list[str]) -> int:
     if ending and ending not in MODEL_ENDINGS and os.path.isfile(given.model):
         models, runs = _one_of(*files.MODELS, *files.ROBOTS, *files.SKETCHES), _one_of(*files.RUNS)
         raise UsageError(
-            f"'{given.model}' is no model and no run: a model's file ends in {models}, a saved run in {runs}.", name=given.model
+            f"'{given.model}' is neither a model nor a run: a model's file ends in {models}, a saved run in {runs}.", name=given.model
         )
     return command_of("page").run(given) or 0
 

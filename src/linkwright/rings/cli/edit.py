@@ -26,7 +26,7 @@ def run(given: argparse.Namespace) -> int:
         files.write_text(path, files.MODELS, EMPTY.format(name=model_name(path.stem)))
     elif not is_planar(path):
         raise UsageError(
-            f"the editor draws planar mechanisms, with `plane: xy`; '{path}' is one in space. Edit it as text: linkwright {path}", name=path
+            f"the editor draws planar mechanisms, with `plane: xy`. '{path}' is spatial. Edit it as text: linkwright {path}", name=path
         )
     return opened(path, port=given.port, browser=given.browser, json=given.json)
 
@@ -76,13 +76,14 @@ def is_planar(path: Path) -> bool:
 COMMAND = CliCommand(
     name="edit",
     topic="editor",
-    help="draw a mechanism in the browser; the model file follows",
+    help="draw a mechanism in the browser and keep the model file up to date",
     about="Open the editor of a model file in the browser: draw links, sliders, cylinders, springs and drives with the mouse. Every edit "
-    "is written to the file, with its comments, units and order; what a text editor saves appears in the page. A file that does not exist "
+    "is written to the file, with its comments, units and order. Changes that a text editor saves appear on the page. A file "
+    "that does not exist "
     "is made.",
     examples=("linkwright edit my.yaml", "linkwright edit new-machine.yaml --no-browser"),
     options=(
-        option("model", metavar="FILE", help="the model file, .yaml; made if there is none"),
+        option("model", metavar="FILE", help="the model file, .yaml (created if it does not exist)"),
         options.NO_BROWSER,
         options.PORT,
         options.JSON,

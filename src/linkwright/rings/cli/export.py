@@ -54,7 +54,7 @@ def _settings(chosen: ExportFormat | None, given: argparse.Namespace) -> dict[st
     """Options of the format that were given; one of another format is an error."""
     name = "a model file" if chosen is None else chosen.name
     if (given.undriven or given.drive) and not (chosen and chosen.takes_drives):
-        raise UsageError(f"--drive and --undriven say how a model moves; {name} has no motion in it. Leave them out.")
+        raise UsageError(f"--drive and --undriven describe the motion of a model. {name} has no motion in it. Leave them out.")
     known = {} if chosen is None else {x.on_command_line: x for x in chosen.options}
     out: dict[str, Any] = {}
     for x in _every_option():
@@ -63,7 +63,8 @@ def _settings(chosen: ExportFormat | None, given: argparse.Namespace) -> dict[st
             continue
         if x.on_command_line not in known:
             raise UsageError(
-                f"{x.on_command_line} is an option of {' and '.join(_having(x))}; {name} has none. Leave it out.", name=x.on_command_line
+                f"{x.on_command_line} is an option of {' and '.join(_having(x))}, and {name} has none. Leave it out.",
+                name=x.on_command_line,
             )
         mine = known[x.on_command_line]
         out[mine.keyword] = by_name(value, mine.on_command_line) if mine.pairs else mine.read(value) if isinstance(value, str) else value
@@ -125,7 +126,7 @@ COMMAND = CliCommand(
     ),
     options=(
         options.MODEL,
-        options.OUTPUT("the model; the ending decides the format"),
+        options.OUTPUT("the model (its ending decides the format)"),
         option("--format", metavar="NAME", help=f"format, if the ending does not decide it: {', '.join(FORMATS)}"),
         *options.LOADING,
         options.UNDRIVEN,

@@ -46,7 +46,7 @@ def _settings(m: Mechanism, given: argparse.Namespace) -> dict[str, Any]:
 COMMAND = CliCommand(
     name="holding-range",
     topic="springs-dampers-stops",
-    help="where dry friction holds a mechanism, and the torques or forces within which it rests",
+    help="positions in which dry friction holds a mechanism, and the torques or forces within which it rests",
     about="Compute the least and the largest torque or force of a drive with which a mechanism stays at rest, at every position of its "
     "cycle, and the stretches in which it stays put with none. The friction of a joint may take any value within its bound, which is "
     "coulomb plus mu times the load of the joint. Positions in which friction locks the mechanism are named.",
@@ -57,7 +57,7 @@ COMMAND = CliCommand(
     options=(
         options.MODEL,
         *options.LOADING,
-        options.drive("A; others hold still (default: the model's drive)"),
+        options.drive("A. Other drives hold still (default: the model's drive)"),
         HOLDING,
         options.OUTPUT("the range at every position (.csv, .xlsx, .json, .parquet)"),
         *options.MARKS,

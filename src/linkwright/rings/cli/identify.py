@@ -61,7 +61,7 @@ def _friction(given: list[str]) -> Any:
     for text in given:
         name, _, kinds = text.partition("=")
         if name.strip() == EVERY:
-            raise UsageError("--friction '*' has all drives already; give it alone, or name the joints.")
+            raise UsageError("--friction '*' has all drives already. Give it alone, or name the joints.")
         found[name.strip()] = options.listed(kinds) or ["coulomb", "viscous"]
     return found
 
@@ -74,7 +74,7 @@ COMMAND = CliCommand(
     help="masses, inertias, friction and drive gains from measured positions and torques",
     about="Identify masses, centers of mass, inertias, friction and gains from runs of the machine: CSV or Parquet files with the columns "
     "t, and of every drive its position (A) and torque or force (A.torque), units in the heads ('A [deg]'). Printed are the combinations "
-    "that the data determine, with standard deviations, and what they leave open; -o writes the model with the numbers found.",
+    "that the data determine, with standard deviations, and the unknowns that stay open. -o writes the model with the numbers found.",
     examples=(
         "linkwright identify five-bar run.csv --friction '*' --filter '20 Hz' -o identified.yaml",
         "linkwright identify five-bar first.csv second.csv --noise A='2 N mm' --noise E='2 N mm' --json",
@@ -96,7 +96,7 @@ CALIBRATE = CliCommand(
     help="lengths, pins and encoder offsets from measured poses",
     about="Calibrate geometric numbers and encoder offsets from a CSV or Parquet file with one row for each pose: the position of every "
     "drive (A), and coordinates of points (tool.P.x), distances ('tool.P - ground.Q'), angles, or further encoders; units in the heads. "
-    "Combinations that no column depends on are named and stay as in the model; -o writes the model with the numbers found.",
+    "Combinations that no column depends on are named and stay as in the model. -o writes the model with the numbers found.",
     examples=(
         "linkwright calibrate five-bar poses.csv --vary '*.length' --vary E.x --offsets A -o calibrated.yaml",
         "linkwright calibrate five-bar poses.csv --vary left.length --noise A='0.01 deg' --json",

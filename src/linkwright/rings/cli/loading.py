@@ -40,7 +40,7 @@ def load_named(model: str, changes: Mapping[str, Any] | None = None, *, shows_im
     """Return the mechanism of a built-in name or a file; warnings of an import are printed on stderr, unless the command shows them."""
     if is_run(model):
         raise UsageError(
-            f"'{model}' is a saved run; this needs a model. 'linkwright {model}' plays the run, 'report' describes it.", name=model
+            f"'{model}' is a saved run. This needs a model. 'linkwright {model}' plays the run, 'report' describes it.", name=model
         )
     existing(model_file(model))
     from linkwright.api import load  # only now: it takes the first part of a second
@@ -62,7 +62,7 @@ def open_run(options: argparse.Namespace) -> Trajectory:
 
     found = load_result(options.model)
     if not isinstance(found, Trajectory):
-        raise UsageError(f"'{options.model}' is the folder of a study; a saved cycle or run is needed.", name=options.model)
+        raise UsageError(f"'{options.model}' is the folder of a study. A saved cycle or run is needed.", name=options.model)
     return found
 
 

@@ -71,7 +71,7 @@ def welcome() -> str:
             "  linkwright cycle wiper --picture wiper.png --animation wiper.gif",
             "  linkwright new my.yaml",
             "",
-            console.wrapped("The first opens a page with the mechanism moving; the last writes a model to change."),
+            console.wrapped("The first command opens a page with the moving mechanism. The last command writes a model to change."),
             console.wrapped("Help: linkwright --help. Pages of the documentation: linkwright docs"),
         ]
     )

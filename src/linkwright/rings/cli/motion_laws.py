@@ -53,7 +53,7 @@ def _move(given: argparse.Namespace) -> tuple[float, float, str]:
     else:
         span = quantity(given.span, TIME, "--in")
     if span <= 0.0:
-        raise UsageError(f"--in and --speed give a duration of {span:g} s; it must be greater than zero.")
+        raise UsageError(f"--in and --speed give a duration of {span:g} s. It must be greater than zero.")
     kind = read_quantity(GivenValue.of(given.rise, "--rise"), QuantityAlgebra()).dimension
     written = UNIT.search(given.rise.strip())
     unit = written[0] if written else "m"

@@ -124,9 +124,9 @@ def list_all(given: argparse.Namespace) -> None:
 COMMAND = CliCommand(
     name="new",
     topic="first-mechanism",
-    help="write a commented model to start from; --list shows templates and built-in models",
+    help="write a commented model to start from, or list templates and built-in models with --list",
     about="Write a model file with comments that explain every line: a four-bar linkage with masses, or what --from names. "
-    "You can compute its cycle, simulate it and write its report at once; at a terminal it opens in the editor (linkwright edit). "
+    "You can compute its cycle, simulate it and write its report at once. At a terminal it opens in the editor (linkwright edit). "
     "A drawing, DXF or SVG, becomes pins and links ('linkwright docs drawings').",
     examples=(
         "linkwright new press.yaml --from slider-crank",
@@ -147,7 +147,7 @@ COMMAND = CliCommand(
         option("--ground", metavar="A,B", type=options.listed, help="layer of the ground in a drawing, or names of the fixed pins"),
         option("--gap", metavar="LENGTH", help="gap in a drawing up to which a line meets a pin (default: 1/1000 of its size)"),
         option("--unit", metavar="UNIT", help="unit of lengths: in a drawing, in place of the unit of its file"),
-        option("--no-edit", dest="edit", action="store_false", help="file only; otherwise a terminal opens it in the editor"),
+        option("--no-edit", dest="edit", action="store_false", help="the file only, without the editor that a terminal opens"),
         option("--list", action="store_true", help="list of templates and built-in models"),
         options.FORCE,
         options.JSON,

@@ -27,7 +27,7 @@ def run(given: argparse.Namespace) -> int:
     found = m.optimize(given.goal, vary, given.require, case, **OPTIMIZE.given(given))
     front = len(given.goal) > 1
     if front and given.page is not None:
-        raise UsageError("--page shows one design; with several goals write the front with --plot.")
+        raise UsageError("--page shows one design. With several goals write the front with --plot.")
     best = found.knee if front else found
     jobs = ((given.output, lambda path: best.mechanism.save(path, force=given.force)), (given.page, lambda path: best.show(path)))
     written = outputs.write((*jobs, (given.plot, found.plot)))
@@ -55,7 +55,7 @@ COMMAND = CliCommand(
     topic="optimization",
     help="the design of a model that serves a goal best, within bounds and constraints",
     about="Search for the parameters of a model that serve a goal best. Candidates over the whole bounds are computed first, then the "
-    "best of them are improved with exact gradients. The model file stays as it is; with -o a copy with the new values is written, "
+    "best of them are improved with exact gradients. The model file stays as it is. With -o, a copy with the new values is written, "
     "comments, units and order preserved. Exit code 1 if no design meets all constraints.",
     examples=(
         'linkwright optimize wiper --goal "min peak A.torque" --vary "C=+- 50 mm" --require "range rocker.angle > 45 deg" -o best.yaml',
@@ -65,8 +65,9 @@ COMMAND = CliCommand(
     options=(
         options.MODEL,
         option("--goal", metavar="TEXT", action="append", required=True, help="goal: 'min rms A.torque', 'max min C.transmission_angle', "
-               "'min max C.load + 0.1 * range A.torque'; may be repeated, for a Pareto front"),
-        options.vary("with bounds 'rod=180..260 mm', 'C=+- 30 mm' (a pin), 'crank.mass=+- 10 %%'; alone if the file has min: and max:"),
+               "'min max C.load + 0.1 * range A.torque' (repeat it for a Pareto front)"),
+        options.vary("with bounds 'rod=180..260 mm', 'C=+- 30 mm' (a pin), 'crank.mass=+- 10 %%', or the name alone if the file "
+            "has min: and max:"),
         options.REQUIRE,
         options.SIMULATE,
         OPTIMIZE,

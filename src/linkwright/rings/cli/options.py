@@ -89,7 +89,7 @@ def sampling(text: str) -> str:
     if text == "steps":
         return text
     if text.lower().endswith((*files.TABLES, *files.PAGES)):
-        raise argparse.ArgumentTypeError(f"it is the time between samples (0.01, '10 ms') or 'steps'; the file is given with -o {text}")
+        raise argparse.ArgumentTypeError(f"it is the time between samples (0.01, '10 ms') or 'steps'. The file is given with -o {text}")
     return time(text)
 
 
@@ -162,14 +162,14 @@ def csv_marks(given: argparse.Namespace, path: str | None) -> dict[str, str | No
     if path is not None and path.lower().endswith(".csv"):
         return marks
     if any(x is not None for x in marks.values()):
-        raise UsageError("--sep and --decimal are for tables in .csv files; give the name of one, or leave them out.")
+        raise UsageError("--sep and --decimal are for tables in .csv files. Give the name of one, or leave them out.")
     return {}
 
 
 def check_resolution(given: argparse.Namespace) -> None:
     """Raise UsageError if a resolution is given and no animation is."""
     if given.resolution is not None and given.animation is None:
-        raise UsageError("--resolution is the size of an animation; name its file: --animation cycle.mp4")
+        raise UsageError("--resolution is the size of an animation. Name its file: --animation cycle.mp4")
 
 
 def case_of(given: argparse.Namespace) -> Any:
@@ -179,7 +179,7 @@ def case_of(given: argparse.Namespace) -> Any:
     if given.simulate is None:
         return Cycle(steps=given.steps or STEPS_DEFAULT)
     if given.steps is not None:
-        raise UsageError("--steps is for a cycle; a run has --simulate alone.")
+        raise UsageError("--steps is for a cycle. A run has --simulate alone.")
     return Run(given.simulate)
 
 
@@ -193,7 +193,7 @@ def _file(flag: str, what: str, short: str = "") -> Callable[[str], CliOption]:
 
 
 def _repeated(flag: str, metavar: str, kind: Callable[[str], Any], text: str) -> CliOption:
-    return option(flag, metavar=metavar, action="append", type=kind, default=[], help=f"{text}; may be repeated")
+    return option(flag, metavar=metavar, action="append", type=kind, default=[], help=f"{text} (may be repeated)")
 
 
 def folder(what: str) -> CliOption:
@@ -223,7 +223,7 @@ FOLDERS = option(
     metavar="DIR",
     action="append",
     default=[],
-    help="folder in which meshes and included files of a URDF, SDF or MJCF may be read; may be repeated",
+    help="folder in which meshes and included files of a URDF, SDF or MJCF may be read (may be repeated)",
 )
 LOADING = (PARAM, SET, CUTS, FOLDERS)
 STEPS = option("--steps", metavar="N", type=steps, help=f"number of equal steps: of the cycle (default {STEPS_DEFAULT})")

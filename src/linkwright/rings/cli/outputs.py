@@ -21,10 +21,10 @@ def check(wanted: Iterable[Wanted], force: bool) -> None:
     """Raise before anything is computed if an output cannot be written, is named twice, or would overwrite a foreign file."""
     asked = [(path, endings) for path, endings in wanted if path is not None]
     if any(not path.strip() for path, _ in asked):
-        raise UsageError("the name of an output file is empty; give one, such as result.html, or leave the option out.")
+        raise UsageError("the name of an output file is empty. Give one, such as result.html, or leave the option out.")
     places = [os.path.normcase(os.path.realpath(path)) for path, _ in asked]
     if len(set(places)) < len(places):
-        raise UsageError("two outputs have the same file name; give each its own.")
+        raise UsageError("two outputs have the same file name. Give each another name.")
     for path, endings in asked:
         files.guarded(path, endings, force=force)
         _check_program(path)

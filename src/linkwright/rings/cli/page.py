@@ -82,7 +82,7 @@ COMMAND = CliCommand(
     name="MODEL",
     topic="page",
     help="open the page of a model or run in the browser",
-    about="Open the page of a model in the browser, moving; it follows the file and is built again whenever that is saved. "
+    about="Open the page of a model in the browser, moving. It follows the file and is built again whenever the file is saved. "
     "With -o the page is written instead: one self-contained HTML file. A saved run plays in it.",
     examples=("linkwright wiper", "linkwright my.yaml --param L1=0.4 --no-browser", "linkwright jansen-leg -o leg.html"),
     options=(

@@ -20,12 +20,12 @@ def run(given: argparse.Namespace) -> int:
     outputs.check([(target, ENDINGS)], given.force)
     if given.simulate is not None and loading.is_run(given.model):
         raise UsageError(
-            f"--simulate needs a model, but '{given.model}' is a run that was computed already; leave it out.", name=given.model
+            f"--simulate needs a model, but '{given.model}' is a run that was computed already. Leave it out.", name=given.model
         )
     for flag in ("steps", "choose_motor"):
         if given.simulate is not None and getattr(given, flag) is not None:
             flag = flag.replace("_", "-")
-            raise UsageError(f"--{flag} is for a cycle; a report with --simulate describes the run. Leave one of them out.")
+            raise UsageError(f"--{flag} is for a cycle. A report with --simulate describes the run. Leave one of them out.")
     no_motor: errors.NoMotorError | None = None
     with console.waiting("writing the report"):
         if loading.is_run(given.model):
@@ -82,7 +82,8 @@ def variant(text: str) -> tuple[str, dict[str, str] | str]:
         return name.strip(), rest.strip()
     changes = [x.partition("=") for x in rest.split(",")]
     if not (colon and name.strip() and all(key.strip() and value.strip() for key, _, value in changes)):
-        raise argparse.ArgumentTypeError(f"'{text}' is no variant; write 'longer: B.x=170mm, C.y=780mm', or another model, 'cam: cam.yaml'")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a variant. Write 'longer: B.x=170mm, C.y=780mm', or another model, "
+            "'cam: cam.yaml'")
     return name.strip(), {key.strip(): value.strip() for key, _, value in changes}
 
 
@@ -113,7 +114,7 @@ COMMAND = CliCommand(
             action="append",
             type=variant,
             default=[],
-            help="other design side by side: 'longer: B.x=170mm, C.y=780mm', or another model, 'cam: cam.yaml'; may be repeated",
+            help="other design side by side: 'longer: B.x=170mm, C.y=780mm', or another model, 'cam: cam.yaml' (may be repeated)",
         ),
         options.CHOOSE_MOTOR,
         options.SORT,

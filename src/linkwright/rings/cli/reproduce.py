@@ -68,7 +68,8 @@ COMMAND = CliCommand(
     name="reproduce",
     topic="papers",
     help="reproduce the papers, item by item, with verdicts",
-    about="Compute every item of the papers behind this program again: its place, a verdict, the deviation and where it is computed.",
+    about="Compute every item of the source papers again: its place, the result of the check, the deviation and the place of "
+        "the computation.",
     examples=("linkwright reproduce", "linkwright reproduce Aghili2005 --details --folder figures", "linkwright reproduce koul --json"),
     options=(
         option(

@@ -53,7 +53,7 @@ def _report(m: Mechanism, found: Trajectory, stopped: errors.SimulationError | N
         console.show(run_text.text(m, found))
     written, problems = _write(found, names, given)
     outputs.report_files(written, given.json)
-    rest = f"what was computed up to t = {found.t[-1]:.6g} s is {f'in {given.output}' if given.output in written else 'shown'}"
+    rest = f"the result up to t = {found.t[-1]:.6g} s is {f'in {given.output}' if given.output in written else 'shown'}"
     interrupted = found.certificate is not None and found.certificate.status == "interrupted"
     early = stopped is not None or interrupted
     if problems and not early:
@@ -110,7 +110,7 @@ def _channels(found: Trajectory, given: argparse.Namespace) -> list[str]:
         return [n for n in found._main_channels() if found[n].ndim == 1]
     for name in given.channels:
         if found[name].ndim != 1:
-            raise UsageError(f"--channels: '{name}' has several components; name one of them, such as {name}.x or {name}.size.", name=name)
+            raise UsageError(f"--channels: '{name}' has several components. Name one of them, such as {name}.x or {name}.size.", name=name)
     return ["t", *(n for n in given.channels if n != "t")]
 
 
@@ -156,8 +156,8 @@ COMMAND = CliCommand(
     name="simulate",
     topic="simulate",
     help="simulate the motion in time, driven as in the file or undriven",
-    about="Simulate a mechanism for DURATION seconds, driven as its file says, and print where it ends, the energies and the run's "
-    "certificate. Ctrl-C ends early and keeps what was computed. The model needs masses.",
+    about="Simulate a mechanism for DURATION seconds, driven as in its file, and print its end, the energies and the run's "
+    "certificate. Ctrl-C ends early and keeps the computed part. The model needs masses.",
     examples=(
         "linkwright simulate wiper 5 -o wiper.npz --plot wiper.png",
         "linkwright simulate four-bar '2 s' --undriven --set A=90deg --set A.v=10rpm --page swing.html",

@@ -20,7 +20,7 @@ STUDY = Verb(
 
 def run(given: argparse.Namespace) -> int:
     if given.output and not os.path.splitext(given.output)[1]:
-        raise UsageError(f"-o is a file for all rows, .csv or .xlsx; a folder for the rows is given with --folder {given.output}.")
+        raise UsageError(f"-o is a file for all rows, .csv or .xlsx. A folder for the rows is given with --folder {given.output}.")
     outputs.check([(given.output, (".csv", ".xlsx")), (given.plot, files.PICTURES), (given.page, outputs.PAGES)], given.force)
     marks = options.csv_marks(given, given.output)
     from linkwright.rings.design.studies.request import study
@@ -71,7 +71,7 @@ def _check_goals(given: argparse.Namespace) -> None:
     for goal in given.best:
         word, _, rest = " ".join(goal.split()).partition(" ")
         if word not in ("min", "max") or rest not in measures:
-            raise UsageError(f"--best: '{goal}' is no goal: write min or max and a measure, 'min {measures[0]}'.", name=goal)
+            raise UsageError(f"--best: '{goal}' is not a goal: write min or max and a measure, 'min {measures[0]}'.", name=goal)
 
 
 def _bests(given: argparse.Namespace, found: Any) -> list[tuple[str, int]]:
@@ -85,14 +85,14 @@ def _ranges(given: list[tuple[str, str]]) -> dict[str, Any]:
         if not text:
             raise UsageError(f"--vary {name} has no range. Write one, such as --vary '{name}=180..260 mm / 20'.")
         if readings.has_comma(text):
-            raise UsageError(f"--vary {name}={text}: decimals are written with a point; values of a list have a space after each comma.")
+            raise UsageError(f"--vary {name}={text}: decimals are written with a point. Values of a list have a space after each comma.")
         out[name] = [x.strip() for x in text.split(",")] if "," in text and "(" not in text else text
     return out
 
 
 def _case(given: argparse.Namespace) -> Any:
     if given.settle and given.simulate is not None:
-        raise UsageError("--simulate and --settle are two different things; give one of them.")
+        raise UsageError("--simulate and --settle are two different things. Give one of them.")
     return "settle" if given.settle else options.case_of(given)
 
 
@@ -116,7 +116,7 @@ COMMAND = CliCommand(
         option("--settle", action="store_true", help="static equilibrium that takes the place of the cycle"),
         STUDY,
         option("--best", metavar="GOAL", action="append", default=[], help="design to show, with the least or greatest measure: 'min max "
-               "A.torque'; may be repeated"),
+               "A.torque' (may be repeated)"),
         *options.LOADING,
         options.STEPS,
         options.OUTPUT("all rows as .csv or .xlsx"),

@@ -52,7 +52,7 @@ def _folder(path: str, count: int, force: bool) -> Path:
     """Check before the search that the folder can be written to and nothing of others would be lost."""
     folder = Path(path)
     if not path.strip() or (folder.exists() and not folder.is_dir()):
-        raise UsageError(f"'{path}' is not a folder; give the name of one for the models, which is made if it does not exist.", name=path)
+        raise UsageError(f"'{path}' is not a folder. Give the name of one for the models, which is made if it does not exist.", name=path)
     if folder.is_dir():
         for place in [folder / PICTURE, *(folder / f"linkage-{k}.yaml" for k in range(count))]:
             if place.exists():
@@ -129,7 +129,7 @@ COMMAND = CliCommand(
     name="synthesize",
     topic="synthesis",
     help="linkages from a path, function, poses, dwell, straight line or dead centers",
-    about="Find linkages from the motion that is wanted, best first, with defects named. TASK is path (points in a CSV file, or "
+    about="Find linkages for a motion, best first, with defects named. TASK is path (points in a CSV file, or "
     "'0 0, 10 5, 20 0'), function (of x), poses (a CSV file with x, y, angle), dwell, straight or dead-centers (described by --with). With "
     "--folder every linkage is written as a model file, and a picture of all of them.",
     examples=(
@@ -141,8 +141,8 @@ COMMAND = CliCommand(
         option("task", metavar="TASK", choices=TASKS, help=f"kind of task: {', '.join(TASKS)}"),
         option("subject", metavar="SUBJECT", nargs="?", help="points, poses (a file) or function"),
         option("--with", dest="options", metavar="NAME=VALUE", action="append", type=options.assignment, default=[], help="number of the "
-               "task: swing=60deg, stroke=100mm, input_range=60deg; of a dwell stroke, dwell_angle, tolerance, start, direction, "
-               "at=0,0, overshoot; may be repeated"),
+               "task: swing=60deg, stroke=100mm, input_range=60deg. A dwell has stroke, dwell_angle, tolerance, start, direction, "
+               "at=0,0, overshoot (may be repeated)"),
         SYNTHESIZE,
         options.folder("the linkages as model files, and a picture"),
         *options.BOTH,

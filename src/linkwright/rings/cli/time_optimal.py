@@ -56,7 +56,7 @@ def _path(m: Mechanism, name: str, text: str, given: argparse.Namespace) -> Any:
         raise UsageError(f"--path {name}: a path has two or more places, such as {_example(kinds)}.")
     if given.spline:
         if given.rounding is not None:
-            raise UsageError("--rounding rounds the corners of straight lines; a path with --spline has none.")
+            raise UsageError("--rounding rounds the corners of straight lines. A path with --spline has none.")
         steps = np.sqrt((np.diff(rows, axis=0) ** 2).sum(axis=1))
         if not steps.all():
             raise UsageError(f"--path {name}: two places that follow each other are the same. Leave one of them out.")
@@ -130,8 +130,8 @@ COMMAND = CliCommand(
     options=(
         options.MODEL,
         option("--path", metavar="NAME=PLACES", action="append", type=options.assignment, required=True, help="path through places: "
-               "'left_rod.C=60 240, 140 220', 'A=30 deg, 90 deg', or a .csv or .parquet file with columns x, y, z (of a point) or A; bare "
-               "numbers in the file's units; may be repeated"),
+               "'left_rod.C=60 240, 140 220', 'A=30 deg, 90 deg', or a .csv or .parquet file with columns x, y, z (of a point) or A (bare "
+               "numbers in the file's units) (may be repeated)"),
         TIME_OPTIMAL,
         option("--rounding", metavar="LENGTH", help="distance from a corner at which its line is left ('5 mm')"),
         option("--spline", action="store_true", help="cubic spline through the places, instead of straight lines"),

@@ -110,7 +110,7 @@ def option_of(x: VerbParameter, written: Mapping[str, Any] | None = None) -> Cli
     ending = f" (default {x.shown_default})" if x.shown_default and "default" not in x.help else ""
     if settings.get("choices"):
         ending = f": {', '.join(settings['choices'])}{ending}"
-    repeated = "; may be repeated" if settings.get("action") == "append" else ""
+    repeated = " (may be repeated)" if settings.get("action") == "append" else ""
     settings.setdefault("help", f"{x.help}{ending}{repeated}".replace("%", "%%"))
     if x.default is NEEDED:
         settings["required"] = True

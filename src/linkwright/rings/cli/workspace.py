@@ -47,7 +47,7 @@ def _over(m: Mechanism, given: list[str]) -> Any:
     """A body or names alone, or a dict of ranges."""
     pairs = [text.partition("=") for text in given]
     if any(equals and not value.strip() for _, equals, value in pairs):
-        raise UsageError("--over: write a range behind the =, such as platform.x=-0.5..1.3, or the name alone.")
+        raise UsageError("--over: write a range after the =, such as platform.x=-0.5..1.3, or the name alone.")
     names = [name.strip() for name, _, _ in pairs]
     if not any(equals for _, equals, _ in pairs):
         return names
@@ -94,7 +94,8 @@ COMMAND = CliCommand(
     help="reach, singularities and measures of a robot over its poses",
     about="Compute the reach of a body or point, singularities of type I and II as located curves, and measures: conditioning, stiffness, "
     "drive torques and forces under a payload, speed and acceleration in every direction. Axes are pose coordinates: platform.x, "
-    "platform.angle, platform.P1.y, in space platform.roll, .pitch, .yaw; or drives, with any channels at rest as measures. Exit code 1 if "
+    "platform.angle, platform.P1.y, in space platform.roll, .pitch, .yaw. They can also be drives, with any channels at rest as "
+    "measures. Exit code 1 if "
     "no pose is in reach.",
     examples=(
         "linkwright workspace 3-rrr --over platform --at 'platform.angle=20 deg' --plot maps.png",
@@ -104,7 +105,7 @@ COMMAND = CliCommand(
     options=(
         options.MODEL,
         option("--over", metavar="NAME[=RANGE]", action="append", required=True, help="axis: platform.x=-0.5..1.3, "
-               "'platform.x=-500..1300 mm / 100', the name alone (its range is found), a body or point, or a drive; may be repeated"),
+               "'platform.x=-500..1300 mm / 100', the name alone (its range is found), a body or point, or a drive (may be repeated)"),
         WORKSPACE,
         *options.LOADING,
         options.OUTPUT("all poses (.csv) or all arrays (.npz)"),

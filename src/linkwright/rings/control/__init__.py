@@ -46,11 +46,11 @@ every : float or str, optional
 model : Mechanism or Mapping[str, Any], optional
     Mechanism that the controller assumes, or other parameters of it by name. By default the simulated one.
 off : sequence of str, default ()
-    Loops, loads and masses that the controller does not know.
+    Loops, loads and masses that the model of the controller lacks.
 rated : Mapping[str, Any], optional
     Torques and forces that cost the same, by drive. They weigh redundant drives.
 damping : float, default 0.02
-    Share of the control authority at the start below which torques and forces are damped; 0 for never."""
+    Share of the control authority at the start below which torques and forces are damped (0: never)."""
 
 
 def _controller(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
@@ -307,9 +307,10 @@ def lqr(
         A state at rest, or set-points by coordinate.
     Q : float, sequence, Mapping[str, Any] or array, optional
         Weights of the errors of the coordinates, then of their rates ("A", "A.v"). A number scales the default weights, 1 for angles and
-        1/kappa^2 for lengths; the other forms are in SI.
+        1/kappa^2 for lengths. The other forms are in SI.
     R : float, sequence, Mapping[str, Any] or array, optional
-        Weights of the torques and forces beside those that hold. The default is 1, for forces kappa^2, or follows from `rated`.
+        Weights of the torques and forces that are added to the holding ones. The default is 1, for forces kappa^2, or follows
+        from `rated`.
     {common}
 
     Returns
@@ -344,7 +345,7 @@ def control_law(
     Parameters
     ----------
     function : Callable
-        `function(t)` or `function(t, st)`; it returns the torques and forces of all drives in SI, as a dict or in their order. With
+        `function(t)` or `function(t, st)`. It returns the torques and forces of all drives in SI, as a dict or in their order. With
         `every` it is called once per sample and may remember. `control=function` is the same with the drives of the model file.
     reference : Mapping[str, Any], optional
         Motion of coordinates whose errors are recorded.

@@ -107,7 +107,7 @@ class Controller:
         rows = self.bound.sensors
         if not rows or force is None:
             if force:
-                raise UsageError(f"{self.bound.written.kind} has no force sensors; leave force= out.", name=self.bound.written.kind)
+                raise UsageError(f"{self.bound.written.kind} has no force sensors. Leave force= out.", name=self.bound.written.kind)
             return None
         if not isinstance(force, Mapping):
             raise UsageError("force is a dict of what the sensors read, force={'C.y': '3 N'}.", name="force")
@@ -117,7 +117,7 @@ class Controller:
                 raise UsageError(f"force: '{name}' is not sensed.", nearest(str(name), names, "Forces"))
         missing = [n for n in names if n not in force]
         if missing:
-            raise UsageError(f"force: what the sensor of '{missing[0]}' reads is missing.", name=missing[0])
+            raise UsageError(f"force: the reading of the sensor of '{missing[0]}' is missing.", name=missing[0])
         return np.array([quantity(force[r.name], KINDS[r.kind], f"force of '{r.name}'") for r in rows])
 
     def _named(self, efforts: np.ndarray) -> dict[str, float]:

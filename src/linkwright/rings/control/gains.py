@@ -25,7 +25,7 @@ def gains(given: Any, labels: Sequence[str], what: str, *, signed: bool = False)
             out = np.asarray(given, dtype=float)
         except (TypeError, ValueError):
             raise UsageError(
-                f"{what} is a number, one for each of {', '.join(labels)}, or a dict by name; not {given!r:.40}.",
+                f"{what} is a number, one for each of {', '.join(labels)}, or a dict by name, not {given!r:.40}.",
                 name=what,
                 value=given,
                 allowed=labels,
@@ -52,7 +52,7 @@ def gain_matrix(given: Any, labels: Sequence[str], what: str, *, definite: bool 
     least, most = np.linalg.eigvalsh(out)[[0, -1]]
     if least < -1e-12 * abs(most) or (definite and least <= 1e-12 * abs(most)):
         sign = "positive" if definite else "positive or zero"
-        raise UsageError(f"{what} must be {sign} in every direction; its smallest eigenvalue is {least:.4g}.", name=what, value=least)
+        raise UsageError(f"{what} must be {sign} in every direction. Its smallest eigenvalue is {least:.4g}.", name=what, value=least)
     return out
 
 

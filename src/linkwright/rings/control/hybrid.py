@@ -91,7 +91,7 @@ class Hybrid(Projected):
             held, it = ("is", "it") if len(gone) == 1 else ("are", "they")
             bound.notes.append(
                 f"t = {bound.start['t'][0]:.6g} s: hybrid: {', '.join(gone)} {held} no longer held, as {it} went with a released "
-                "constraint; the motion continues"
+                "constraint. The motion continues"
             )
         return tuple(i for i, r in enumerate(rows) if r.name not in gone)
 
@@ -222,7 +222,7 @@ def _shared(left: IndeterminateForces, first: bool) -> list[str]:
         return [problem]
     return [
         f"hybrid: {name} is statically indeterminate: {listing(among)} share a load, and the drives change that load, not the shares. "
-        "The share of least reactions is held; a real machine may carry another one"
+        "The share of least reactions is held. A real machine may carry another one"
         for name, among in left.among.items()
     ]
 
@@ -257,7 +257,7 @@ def filter_for(given: Any, F: Any, I: Any, every: float) -> tuple[float, list[st
     if given is not None:
         lag = quantity(given, TIME, "hybrid: filter")
         if not (np.isfinite(lag) and lag >= 0.0):
-            raise UsageError(f"hybrid: the filter's time constant is {lag:g} s; it must be zero or more.", value=lag)
+            raise UsageError(f"hybrid: the filter's time constant is {lag:g} s. It must be zero or more.", value=lag)
         bad = [(f, i) for f, i in zip(F, I, strict=True) if every and not loop_stable(f, i, every, lag)]
         return lag, [_warning(*bad[0], every, lag)] if bad else []
     if not every or all(loop_stable(f, i, every, 0.0) for f, i in zip(F, I, strict=True)):
@@ -266,7 +266,7 @@ def filter_for(given: Any, F: Any, I: Any, every: float) -> tuple[float, list[st
     worst = max(zip(F, I, strict=True))
     return lag, [
         f"force loop: F = {worst[0]:g} with one sample of delay ({every:g} s) grows {loop_growth(*worst, every, 0.0):.3g} times a sample "
-        f"without a filter (stable where F < 1); a filter of {lag:.3g} s is put in. filter=... chooses another one."
+        f"without a filter (stable where F < 1). A filter of {lag:.3g} s is put in. filter=... chooses another one."
     ]
 
 
@@ -290,5 +290,5 @@ def _warning(F: float, I: float, every: float, lag: float) -> str:
     least = filter_time([F], [I], every)
     return (
         f"force loop unstable: F = {F:g} at samples every {every:g} s with {with_filter} grows {loop_growth(F, I, every, lag):.3g} times a "
-        f"sample; stable where (1 - exp(-T / T_f)) (1 + F) < 2. Take filter={least:.2g} s or more, or F below 1."
+        f"sample, stable if (1 - exp(-T / T_f)) (1 + F) < 2. Take filter={least:.2g} s or more, or F below 1."
     )

@@ -219,7 +219,7 @@ class Plant:
         if not (np.isfinite(values).all() and np.isfinite(slopes).all() and (margins > 0.0).all()):
             raise SingularityError(
                 "this position is singular, or the drives have no control authority here: motions do not depend smoothly on the state, so "
-                "there is nothing to linearize. Linearize beside it."
+                "there is nothing to linearize. Linearize next to it."
             )
 
     def holding(self) -> np.ndarray:
@@ -318,7 +318,7 @@ def linearize(
         return _open_loop(system, st, coordinates, drives, actuators, tau, values)
     for name, given in (("drives", drives), ("tau", tau)):
         if given is not None:
-            raise UsageError(f"{name} is for the open loop; with control= the controller has its own drives and efforts.", name=name)
+            raise UsageError(f"{name} is for the open loop. With control= the controller has its own drives and efforts.", name=name)
     loop = Controlling.of(control, actuators, None, None, st.t)
     act = actuation(system, None, st, parameters=values, control=loop)
     armature = tuple(act.armature) if np.any(act.armature) else ()
@@ -391,7 +391,7 @@ def _efforts(tau: Any, targets: Sequence[drive_base.DriveTarget]) -> np.ndarray:
     if isinstance(tau, Mapping):
         unknown = [n for n in tau if n not in names]
         if unknown:
-            raise UsageError(f"tau: '{unknown[0]}' is no drive here.", nearest(str(unknown[0]), names, "Drives"))
+            raise UsageError(f"tau: '{unknown[0]}' is not a drive here.", nearest(str(unknown[0]), names, "Drives"))
         return np.array([quantity(tau.get(x.name, 0.0), x.dimension("effort"), f"tau of '{x.name}'") for x in targets])
     try:
         out = np.asarray(tau, dtype=float)

@@ -61,7 +61,7 @@ def _equilibrium(bound: Any, reference: Any) -> Plant:
     """The mechanism, as the controller believes it to be, at the set-points."""
     believed, start, t = bound.believed, bound.start, float(bound.start["t"][0])
     if believed.kernels.chosen.drivers:
-        raise UsageError("lqr holds an equilibrium: it cannot work beside prescribed motions (lw.drives.speed, lw.drives.position).")
+        raise UsageError("lqr holds an equilibrium: it cannot work together with prescribed motions (lw.drives.speed, lw.drives.position).")
     n = bound.n_tasks
     wanted = np.asarray(bound.reference(t), dtype=float)
     if wanted[n:].any() or any(np.asarray(bound.reference(t + later), dtype=float).tolist() != wanted.tolist() for later in LATER):
@@ -89,7 +89,8 @@ def _check_held(plant: Plant, linear: Linearized) -> None:
     records = ", ".join(f"{x} {a:.3g} {units[k]}" for x, a, k in zip(plant.labels, left, plant.kinds, strict=True))
     drives = ", ".join(linear.drives)
     raise UsageError(
-        f"lqr: this is no equilibrium that the drives ({drives}) can hold: with the best efforts these accelerations are left: {records}."
+        f"lqr: this is not an equilibrium that the drives ({drives}) can hold: with the best efforts these accelerations are "
+        f"left: {records}."
         f"{_authority(plant)}"
     )
 

@@ -91,7 +91,7 @@ def _scipy() -> Any:
 
 def _no_solution() -> UsageError:
     return UsageError(
-        "lqr: no gains of finite cost hold this state: a motion that does not die out by itself costs nothing in Q. Give it a weight."
+        "lqr: no gains of finite cost hold this state: a motion that does not die out costs nothing in Q. Give it a weight."
     )
 
 
@@ -139,8 +139,8 @@ def _matrix(given: Any, nominal: np.ndarray, names: Sequence[str], what: str, le
     top = float(np.abs(values).max(initial=0.0))
     if top == 0.0 or values.min(initial=0.0) < -SAME_NUMBER * top or (least and values.min(initial=1.0) <= least * 1e-3 * top):
         raise UsageError(
-            f"{what} must be positive{'' if least else ' or zero'} in every direction{'' if least else ', and not all zero'}; "
-            f"its smallest eigenvalue, in the metric, is {values.min(initial=0.0):.3g}.",
+            f"{what} must be positive{'' if least else ' or zero'} in every direction{'' if least else ', and not all zero'}. "
+            f"Its smallest eigenvalue, in the metric, is {values.min(initial=0.0):.3g}.",
             name=what,
         )
     return 0.5 * (M + M.T)
@@ -179,5 +179,5 @@ def _check_reach(A: np.ndarray, B: np.ndarray, linear: Linear) -> None:
         drives = ", ".join(linear.drives) or "none"
         raise UsageError(
             f"lqr: not controllable: the motion with the pole {s.real:.4g}{f' +- {abs(s.imag):.4g}i' if s.imag else ''} 1/s {what}, and "
-            f"the drives ({drives}) do not reach it; most of it is in {linear.coordinates[int(np.argmax(share))]}."
+            f"the drives ({drives}) do not reach it. Most of it is in {linear.coordinates[int(np.argmax(share))]}."
         )

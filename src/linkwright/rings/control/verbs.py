@@ -18,7 +18,7 @@ class SystemVerbs:
     def control(self: System, controller: Control, st: State | None = None, *, parameters: Any = None) -> Controller:
         """Return a controller of this mechanism, to be called alone: `c = s.control(lw.control.projected(...))`, then `c(st)["A"]`.
 
-        st: where it begins (references that start from the present position, typical sizes); default the start of the model.
+        st: start of the run (for references that start from the present position, typical sizes). By default the start of the model.
         """
         from linkwright.rings.control.controller import Controller
 
@@ -52,14 +52,14 @@ class SystemVerbs:
         actuators : Actuator or mapping, optional
             Actuators of the controller, whose motor currents are among the states.
         tau : mapping, optional
-            Torques and forces of the open loop by drive. By default those that hold the state.
+            Torques and forces of the open loop by drive. By default the efforts that hold the state.
         parameters : mapping or array, optional
             Values of the parameters of `lw.compile(parameters=...)`.
 
         Returns
         -------
         Linearized
-            Matrices A and B, poles, natural frequencies; of a sampled controller eigenvalues `z` too.
+            Matrices A and B, poles, natural frequencies. A sampled controller has eigenvalues `z` too.
 
         Examples
         --------

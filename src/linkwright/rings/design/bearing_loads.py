@@ -136,11 +136,11 @@ class Bearings(Result):
         """Reasons why loads are not unique."""
         open_ = {pin for pin, _ in self.meshes}
         loose = any(not r.unique and r.pin not in open_ for r in self.rows)
-        out = ["not unique: the load depends on how redundant joints or stops share it; the least-norm solution is shown"] if loose else []
+        out = ["not unique: the load depends on how redundant joints or stops share it. The least-norm solution is shown"] if loose else []
         if self.meshes:
             by = ", ".join(f"'{x}'" for x in dict.fromkeys(c for _, c in self.meshes))
             pins = ", ".join(dict.fromkeys(pin for pin, _ in self.meshes))
-            out.append(f"not known: {by} passes a torque, and the force where its parts touch is not modeled; {pins} carry it as well")
+            out.append(f"not known: {by} passes a torque, and the force at its contact is not modeled. {pins} carry it as well")
         return tuple(out)
 
     def __iter__(self) -> Iterator[Bearing]:

@@ -169,7 +169,7 @@ class BeltTable(Result):
         """Spans that go slack."""
         (force, newton), (place, size) = unit_of(self.units, "force"), unit_of(self.units, self.dimension)
         return tuple(
-            f"belt '{r.belt}' goes slack between {' and '.join(r.between)}: it would have to push with {-r.min / newton:.4g} {force} at "
+            f"belt '{r.belt}' is slack between {' and '.join(r.between)}: it would have to push with {-r.min / newton:.4g} {force} at "
             f"{self.over} = {r.at_min / size:.4g} {place}"
             for r in self.rows
             if r.slack

@@ -291,7 +291,7 @@ class CamDesign(Result):
         out = []
         if not self.closed:
             ends = f"{self._angle(float(self.angle[0]))} to {self._angle(float(self.angle[-1]))}"
-            said = f"cam '{self.name}': its law covers {self.disc} from {ends} only; there is no profile beyond."
+            said = f"cam '{self.name}': its law covers {self.disc} from {ends} only. There is no profile beyond."
             out.append(f"{said} Add a dwell for the rest of the cycle.")
         if self.undercut:
             where = ", ".join(f"{self._angle(a)} to {self._angle(b)}" for a, b in self.undercut)
@@ -303,7 +303,7 @@ class CamDesign(Result):
         most, at = self.steepest
         if most > limit:
             out.append(
-                f"cam '{self.name}': the pressure angle reaches {self._angle(most)} where {self.disc} is {self._angle(at)}; "
+                f"cam '{self.name}': the pressure angle reaches {self._angle(most)} where {self.disc} is {self._angle(at)}. "
                 f"{self._angle(limit)} is a common limit. A larger base circle, an offset or a longer span makes it smaller."
             )
         return tuple(out)
@@ -403,7 +403,7 @@ def find_cam(d: Description, name: str | None) -> Coupling:
         return next(iter(every.values()))
     if name not in every:
         if not every:
-            raise UsageError("The model has no `cams:`; 'linkwright docs cams' shows how they are written.", name="cams")
+            raise UsageError("The model has no `cams:`. 'linkwright docs cams' shows how they are written.", name="cams")
         said = "name one of several cams." if name is None else f"there is no cam {name!r:.40}."
         raise UsageError(f"{said}", nearest(str(name), every, "Cams"))
     return every[name]

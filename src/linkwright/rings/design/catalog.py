@@ -76,7 +76,7 @@ def read_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:
         row = dict(zip(table.names, cells, strict=True))
         here, kind = Source(table.path, line), row.get("kind", "motor") or "motor"
         if kind not in NEEDED:
-            raise sheets.TableError(f"'{kind}' is no kind of row.", here, nearest(kind, NEEDED, "Kinds"))
+            raise sheets.TableError(f"'{kind}' is not a kind of row.", here, nearest(kind, NEEDED, "Kinds"))
         values = _values(table, row, kind, here)
         (motors if kind == "motor" else gearboxes).append((_motor if kind == "motor" else _gearbox)(row["name"], values, here))
     if not motors:
@@ -98,7 +98,7 @@ def _check_columns(table: sheets.CsvTable) -> None:
         kind = COLUMNS[name]
         if kind not in (None, "pure number") and not unit:
             raise sheets.TableError(
-                f"the column '{name}' has no unit. Write it behind the name, such as `{name} [{_example(kind)}]`.", here, name=name
+                f"the column '{name}' has no unit. Write it after the name, such as `{name} [{_example(kind)}]`.", here, name=name
             )
         try:
             if kind is not None and unit not in ("", "-"):
@@ -136,7 +136,7 @@ def _values(table: sheets.CsvTable, row: Mapping[str, str], kind: str, here: Sou
         except UsageError as problem:
             raise sheets.TableError(str(problem), here) from problem
         if x < 0.0 or (x == 0.0 and name not in MAY_BE_ZERO):
-            raise sheets.TableError(f"{what}: {name} is {text}; it must be greater than zero.", here, name=what)
+            raise sheets.TableError(f"{what}: {name} is {text}. It must be greater than zero.", here, name=what)
         out[name] = x
     missing = [name for name in NEEDED[kind] if name not in out]
     if kind == "motor" and not {"Kt", "R"} <= set(out) and "heat" not in out:
@@ -164,7 +164,7 @@ def _gearbox(name: str, x: Mapping[str, float], here: Source) -> Gearbox:
         raise sheets.TableError(f"gearbox '{name}': max_torque is below rated_torque. Exchange or correct them.", here, name=name)
     if not x.get("efficiency", 1.0) <= 1.0:
         raise sheets.TableError(
-            f"gearbox '{name}': efficiency is {x['efficiency']:g}; it is at most 1. Write 96 % as 0.96.",
+            f"gearbox '{name}': efficiency is {x['efficiency']:g}. It is at most 1. Write 96 % as 0.96.",
             here,
             name=name,
             value=x["efficiency"],

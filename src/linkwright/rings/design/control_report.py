@@ -160,7 +160,7 @@ def control_report(run: Trajectory, between: Any = None) -> ControlReport:
     if not isinstance(run, Trajectory):
         raise UsageError(f"a report is made of a run, s.simulate(..., control=...), not of {type(run).__name__}.", name="control")
     if len(run) < 2:
-        raise UsageError("one sample is no run: there is nothing to report.")
+        raise UsageError("one sample is not a run: there is nothing to report.")
     window, known = Window.of(run, between), facts(run)
     authority = window.cut(run["control.authority"])[1].min() if "control.authority" in run.columns else 1.0
     damped = window.share(run["control.damping"] > 0.0) if "control.damping" in run.columns else 0.0

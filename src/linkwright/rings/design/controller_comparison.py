@@ -75,7 +75,7 @@ class ComparedQuantity:
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """Controllers on one task. `rows`, `runs` by name, `result["hybrid"]` the row of one; prints as a table."""
+    """Controllers on one task. `rows`, `runs` by name, `result["hybrid"]` the row of one. Prints as a table."""
 
     __getstate__ = essentials
 
@@ -144,7 +144,7 @@ class Comparison(Result):
         return out if self.window else out | {"steps": ComparedQuantity("steps")}
 
     def values(self, quantity: str) -> dict[str, float | None]:
-        """Return one column in SI by controller, None where a run failed or has no such number."""
+        """Return one column in SI by controller, None if a run failed or has no such number."""
         if quantity not in self.quantities:
             raise UsageError(f"there is no column '{quantity}' here.", nearest(str(quantity), self.quantities, "Columns"))
         return {r.name: None if r.report is None else self._value(r.report, quantity) for r in self.rows}
@@ -172,7 +172,7 @@ class Comparison(Result):
         return self._reports[0].units if self._reports else ()
 
     def table(self) -> Table:
-        """Return the figures in the file's units, a row for each controller; `why` has the reason of a run that failed."""
+        """Return the figures in the file's units, a row for each controller. `why` has the reason of a run that failed."""
         quantities = self.quantities if self._reports else {}
         heads = [("controller", ""), *((q.text, q.unit(self._units)[0]) for q in quantities.values()), ("ok", ""), ("why", "")]
         found = {name: self.values(name) for name in quantities}
@@ -196,7 +196,7 @@ class Comparison(Result):
             out.append("errors are of different coordinates: " + "; ".join(f"{n} follows {x or 'nothing'}" for n, x in followed.items()))
         doubtful = {r.name: r.report.efforts.doubt for r in self.rows if r.report is not None and r.report.efforts.doubt > 1e-2}
         out += [
-            f"{n}: the RMS effort is read from few samples, to about {show(100.0 * x)} %; give sample_interval=..."
+            f"{n}: the RMS effort is read from few samples, to about {show(100.0 * x)} %. Give sample_interval=..."
             for n, x in doubtful.items()
         ]
         out += [f"{r.name}: {_short(note)}" for r in self.rows for note in r.notes if note not in ROUTINE_NOTES and r.report is not None]
@@ -222,7 +222,7 @@ class Comparison(Result):
     def _chosen(self, names: Sequence[str]) -> list[str]:
         chosen = list(dict.fromkeys([names] if isinstance(names, str) else names))
         if not chosen:
-            raise UsageError(f"names=[] leaves nothing to plot; choose from {', '.join(self.runs)}.", name="names")
+            raise UsageError(f"names=[] leaves nothing to plot. Choose from {', '.join(self.runs)}.", name="names")
         for name in chosen:
             if self[name].report is None:
                 raise UsageError(f"'{name}' did not come to its end, so it cannot be plotted: {_short(self[name].why)}", name=name)

@@ -63,7 +63,7 @@ class CycleLoads(Result):
         """Limits of the figures: efforts that jump between samples, few samples."""
         if self.efforts is None:
             return ()
-        few = f"figures are those of {self.steps} steps, and larger values may lie between them; 360 steps, the default, are closer"
+        few = f"figures belong to {self.steps} steps, and larger values may lie between them. The default of 360 steps is closer"
         return (*jump_notes(self.jumps, self.units, self.efforts.dimension), *([few] if 0 < self.steps < cycles.COARSE_SAMPLES else []))
 
     def table(self) -> Table:

@@ -85,7 +85,7 @@ class Motor:
                 )
         for key, value in x.items():
             if value < 0.0:
-                raise UsageError(f"motor: {key} is {value:g}; it must not be negative.", name="motor", value=value)
+                raise UsageError(f"motor: {key} is {value:g}. It must not be negative.", name="motor", value=value)
         motor = cls(
             Kt=x["Kt"],
             R=x["R"],
@@ -360,7 +360,7 @@ def drive_sizing(
     N = _ratio(history, gear_ratio, lead, N)
     e = quantity(efficiency, KINDS["pure number"], "efficiency") if efficiency is not None else e or 1.0
     if not 0.0 < e <= 1.0:
-        raise UsageError(f"efficiency is {e:g}; it must be above 0 and at most 1.", name="efficiency", value=e)
+        raise UsageError(f"efficiency is {e:g}. It must be above 0 and at most 1.", name="efficiency", value=e)
     torque = motor_torque(history, given, N, e)
     best = best_ratio(history, given, e)
     return DriveSizing(load, history, units, (over.name, over.dimension), given, N, e, torque, N * history.v, best)
@@ -380,7 +380,7 @@ def _motor_of(c: Trajectory, h: DriveHistory, motor: Any) -> tuple[Motor | None,
 def spindle_ratio(h: DriveHistory, lead: Any) -> float:
     """Radians of the motor per meter of a slider or cylinder, from the lead of its spindle."""
     if h.rotary:
-        raise UsageError("`lead` is for sliders and cylinders, in place of `gear_ratio`; a turning drive takes `gear_ratio`.", name="lead")
+        raise UsageError("`lead` is for sliders and cylinders, in place of `gear_ratio`. A turning drive takes `gear_ratio`.", name="lead")
     if lead is None:
         raise UsageError(f"'{h.name}' slides: give the spindle's lead='5 mm' (travel of one motor turn).", name=h.name)
     pitch = quantity(lead, KINDS["length"], "lead")
@@ -392,14 +392,14 @@ def spindle_ratio(h: DriveHistory, lead: Any) -> float:
 def _ratio(h: DriveHistory, gear_ratio: Any, lead: Any, own: float | None) -> float:
     if lead is not None:
         if gear_ratio is not None:
-            raise UsageError("`lead` is for sliders and cylinders, in place of `gear_ratio`; a turning drive takes `gear_ratio`.")
+            raise UsageError("`lead` is for sliders and cylinders, in place of `gear_ratio`. A turning drive takes `gear_ratio`.")
         return spindle_ratio(h, lead)
     value = own if gear_ratio is None else quantity(gear_ratio, KINDS["pure number"] if h.rotary else (-1, 0, 0, 1, 0), "gear_ratio")
     if value is None and not h.rotary:
         raise UsageError(f"'{h.name}' slides: give the spindle's lead='5 mm' (travel of one motor turn), or ratio in rad/m.", name=h.name)
     value = 1.0 if value is None else value
     if value <= 0.0:
-        raise UsageError(f"ratio is {value:g}; it must be greater than zero.", value=value, name="ratio")
+        raise UsageError(f"ratio is {value:g}. It must be greater than zero.", value=value, name="ratio")
     return value
 
 

@@ -188,7 +188,7 @@ def jump_notes(found: tuple[Jump, ...], units: tuple[str, ...], dimension: str) 
         more = f" and {len(own) - 3} more times" if len(own) > 3 else ""
         where = f"{', '.join(places[:-1])} and {places[-1]}" if len(places) > 1 and not more else ", ".join(places)
         good = max(100.0 * own[0].share, 0.01)
-        out.append(f"the {own[0].kind} of {drive} jumps {where}{more}: figures are good to about {good:.2g} %; more steps narrow it")
+        out.append(f"the {own[0].kind} of {drive} jumps {where}{more}: figures are good to about {good:.2g} %. More steps narrow it")
     return out
 
 

@@ -76,7 +76,7 @@ def flywheel(c: Trajectory, fluctuation: float, *, drive: str | None = None, spe
     """
     if not 0.0 < fluctuation < 1.0:
         raise UsageError(
-            f"fluctuation is {fluctuation:g}; give a share between 0 and 1, such as 0.02.", name="fluctuation", value=fluctuation
+            f"fluctuation is {fluctuation:g}. Give a share between 0 and 1, such as 0.02.", name="fluctuation", value=fluctuation
         )
     h = drive_history(c, drive)
     steps = np.diff(h.x)
@@ -85,11 +85,11 @@ def flywheel(c: Trajectory, fluctuation: float, *, drive: str | None = None, spe
         raise UsageError(f"a flywheel is sized over a full turn of a turning drive; '{h.name}' does not make one here.", name=h.name)
     if abs(h.effort[-1] - h.effort[0]) > 1e-4 * float(np.ptp(h.effort)):
         raise UsageError(
-            "after one turn of the drive the torque is another: the machine's cycle is longer than a turn, which is not covered."
+            "after one revolution of the drive the torque differs: the machine's cycle is longer than a revolution, which is not supported."
         )
     w = float(np.mean(np.abs(h.v)))
     if w == 0.0 and speed is None:
-        raise UsageError("the cycle was computed at 0 rpm; say at which speed the machine runs, for example speed='60 rpm'.", name="speed")
+        raise UsageError("the cycle was computed at 0 rpm. Give the speed of the machine, for example speed='60 rpm'.", name="speed")
     if speed is not None:
         given = abs(quantity(speed, KINDS["angular speed"], "speed"))
         if w > 0.0 and abs(given - w) > 1e-9 * w:

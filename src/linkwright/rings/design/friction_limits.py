@@ -84,7 +84,7 @@ def _patterns(a: AffineLoads, P: np.ndarray) -> np.ndarray:
     open_ = np.flatnonzero((size <= doubt * (1.0 + 1e-9)) & (doubt > NO_INFLUENCE * size.max(initial=0.0)))
     if len(open_) > MOST_OPEN:
         raise UsageError(
-            f"{len(open_)} joints have friction that can act either way at this position; at most {MOST_OPEN} are compared. "
+            f"{len(open_)} joints have friction that can act either way at this position. At most {MOST_OPEN} are compared. "
             "Leave out friction that does not matter."
         )
     out = np.tile(np.where(a.g < 0.0, -1.0, 1.0), (2 ** len(open_), 1))

@@ -230,7 +230,7 @@ def _joints(d: Description) -> tuple[_Joint, ...]:
         part = coordinates.joint_part(d, f.joint)
         if len(part.entries) > 1:
             raise UsageError(
-                f"friction '{f.name}' acts in {len(part.entries)} directions of joint '{f.joint}' at once; a holding range covers friction "
+                f"friction '{f.name}' acts in {len(part.entries)} directions of joint '{f.joint}' at once. A holding range covers friction "
                 "in hinges, sliders and single directions of a joint.",
                 name=f.name,
             )
@@ -248,7 +248,7 @@ def _joints(d: Description) -> tuple[_Joint, ...]:
     if without:
         raise UsageError(
             f"{listing(without)} {'has' if len(without) == 1 else 'have'} no mass, and friction depends on the loads. Give every body its "
-            "mass; 0 is possible.",
+            "mass. Zero is possible.",
             name=without[0],
         )
     return tuple(out)

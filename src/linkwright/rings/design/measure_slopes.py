@@ -146,7 +146,7 @@ class Disturbed:
             return law
         if drive.kind != "speed":
             raise UsageError(
-                f"the program of drive '{name}' is written with '{self.parameter.name}'; derivatives are taken at a fixed "
+                f"the program of drive '{name}' is written with '{self.parameter.name}'. Derivatives are taken at a fixed "
                 "motion of the drives, only a constant speed may vary.",
                 name=name,
             )

@@ -136,7 +136,7 @@ class MotorChoices(Result):
             return self.rows[index]
         except IndexError:
             raise UsageError(
-                f"there are {counted(len(self.rows), 'motor')} in this choice; {index} is not one of them.", name="motor"
+                f"there are {counted(len(self.rows), 'motor')} in this choice. {index} is not one of them.", name="motor"
             ) from None
 
     @property
@@ -247,14 +247,14 @@ def _boxes(known: Catalog, wanted: Any, efficiency: Any) -> list[Gearbox | None]
     """Gearboxes to try; None: without one."""
     if efficiency is not None and isinstance(wanted, bool):
         raise UsageError(
-            "efficiency is for ratios given as numbers (gearbox=[10, 20]); gearboxes of the catalog have their own.", name="efficiency"
+            "efficiency is for ratios given as numbers (gearbox=[10, 20]). Gearboxes of the catalog have their own.", name="efficiency"
         )
     if isinstance(wanted, bool):
         return [None, *known.gearboxes] if wanted else [None]
     ratios = [wanted] if isinstance(wanted, (int, float, str)) else list(wanted)
     e = 1.0 if efficiency is None else quantity(efficiency, KINDS["pure number"], "efficiency")
     if not 0.0 < e <= 1.0:
-        raise UsageError(f"efficiency is {e:g}; it must be above 0 and at most 1.", name="efficiency", value=e)
+        raise UsageError(f"efficiency is {e:g}. It must be above 0 and at most 1.", name="efficiency", value=e)
     values = [quantity(x, KINDS["pure number"], "gearbox") for x in ratios]
     if not values or min(values) <= 0.0:
         raise UsageError("gearbox is True, False or ratios greater than zero, such as [5, 10, 20].", name="gearbox")

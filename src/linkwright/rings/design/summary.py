@@ -156,7 +156,7 @@ def transmission_note(units: tuple[str, ...]) -> str:
     """`Transmission angle: 90 deg is ideal; below 40 deg is poor in most designs.`"""
     symbol, size = unit_of(units, "angle")
     ideal, poor = (f"{np.radians(x) / size:.4g} {symbol}" for x in (90.0, 40.0))
-    return f"Transmission angle: {ideal} is ideal; below {poor} is poor in most designs."
+    return f"Transmission angle: {ideal} is ideal. Below {poor} is poor in most designs."
 
 
 def _ranges_text(title: str, ranges: tuple[Range, ...], unit: str, size: float, ends: tuple[TravelEnds, ...] = ()) -> list[str]:

@@ -158,7 +158,7 @@ def velocity_plan(c: Trajectory, at: Any = None) -> VelocityPlan:
     """
     d = c.skel.tree.description
     if not d.planar:
-        raise UsageError("velocity polygons and instant centers are those of planar mechanisms (`plane: xy`).", name="plane")
+        raise UsageError("velocity polygons and instant centers need a planar mechanism (`plane: xy`).", name="plane")
     moment, where = _moment(c.in_motion() if c.static else c, at)
     now = moment.instant(0)
     bodies = []
@@ -194,7 +194,7 @@ def _moment(c: Trajectory, at: Any) -> tuple[Trajectory, str]:
         )
     steps = np.diff(x)
     if not (np.all(steps > 0.0) or np.all(steps < 0.0)):
-        raise UsageError(f"'{over}' passes {value / size:.6g} {symbol} more than once; give a time, such as at='0.5 s'.", name=over)
+        raise UsageError(f"'{over}' passes {value / size:.6g} {symbol} more than once. Give a time, such as at='0.5 s'.", name=over)
     i = int(np.argmin(np.abs(x - value)))
     if abs(x[i] - value) < 1e-9:
         return c[i : i + 1], name

@@ -197,12 +197,12 @@ class MechanismVerbs:
         Returns
         -------
         OptimizationResult or ParetoFront
-            The best design with its numbers, goals and requirements before and after; of several goals the front.
+            The best design with its numbers, goals and requirements before and after, or for several goals the front.
 
         Raises
         ------
         LinkwrightError
-            If a goal, a requirement or a number is not understood; before the search.
+            If a goal, a requirement or a number is not understood, before the search.
 
         Examples
         --------
@@ -258,7 +258,7 @@ class MechanismVerbs:
         Returns
         -------
         ToleranceAnalysis
-            One result for each measure; `study` has the designs.
+            One result for each measure. `study` has the designs.
 
         Raises
         ------
@@ -318,7 +318,7 @@ class MechanismVerbs:
         return holding_range(self, drive, steps=steps, start=start, stop=stop)
 
     def cam(self: Mechanism, name: str | None = None, *, motion: Any = None, steps: int = 1440) -> CamDesign:
-        """Return a cam: profile (`steps` samples), pressure angle, undercutting; contact force and lift-off over a `motion`."""
+        """Return a cam: profile (`steps` samples), pressure angle, undercutting, and over a `motion` contact force and lift-off."""
         from linkwright.rings.design.cams import designed
 
         return designed(self.system, name, motion=motion, steps=steps)
@@ -328,14 +328,14 @@ class TrajectoryVerbs:
     """Tables and sizes of a motion."""
 
     def cylinders(self: Trajectory) -> CylinderTable:
-        """Return the figures of every cylinder: lengths and stroke, push and pull, pressures, flows and volumes of its sides; a table."""
+        """Return the figures of every cylinder: lengths, stroke, push, pull, and pressures, flows and volumes of its sides."""
         from linkwright.rings.design.cylinders import cylinders
 
         with_mechanism(self, "cylinders")
         return cylinders(self)
 
     def belts(self: Trajectory) -> BeltTable:
-        """Return the tension of every span of belts, chains and ropes over the samples, and where they go slack; a table."""
+        """Return the tension of every span of belts, chains and ropes over the samples, with their slack stretches, as a table."""
         from linkwright.rings.design.belts import belts
 
         with_mechanism(self, "belts")
@@ -349,14 +349,14 @@ class TrajectoryVerbs:
         return bearings(self)
 
     def drive_duty(self: Trajectory) -> Efforts:
-        """Return extremes, RMS, power and work of the torque or force of every drive over the cycle; a table."""
+        """Return extremes, RMS, power and work of the torque or force of every drive over the cycle, as a table."""
         from linkwright.rings.design.drive_duty import efforts
 
         with_mechanism(self, "drive_duty")
         return efforts(self)
 
     def cycle_loads(self: Trajectory) -> CycleLoads:
-        """Return drive torques and forces, bearing loads and shaking force of the cycle, with notes on jumps of loads; a table."""
+        """Return drive torques and forces, bearing loads and shaking force of the cycle, with notes on jumps of loads, as a table."""
         from linkwright.rings.design.cycle_loads import cycle_loads
 
         with_mechanism(self, "cycle_loads")
@@ -370,7 +370,7 @@ class TrajectoryVerbs:
         return velocity_plan(self, at)
 
     def requirements(self: Trajectory, wanted: str | goals.Requirement | Sequence[str | goals.Requirement]) -> Requirements:
-        """Compare this motion with requirements such as "C.transmission_angle > 40 deg"; `ok` is True if all are met; a table."""
+        """Compare this motion with requirements such as "C.transmission_angle > 40 deg"; The table's `ok` is True if all are met."""
         from linkwright.rings.design.optimization.requirements import requirements
 
         return requirements(self, wanted)
@@ -451,7 +451,7 @@ class TrajectoryVerbs:
         return flywheel(self, fluctuation, drive=drive, speed=speed)
 
     def control(self: Trajectory, between: Any = None) -> ControlReport:
-        """Return measures of a controlled run: norms of the efforts, tracking and force errors; prints as tables."""
+        """Return measures of a controlled run: norms of the efforts, tracking and force errors. It prints as tables."""
         from linkwright.rings.design.control_report import control_report
 
         with_mechanism(self, "control")

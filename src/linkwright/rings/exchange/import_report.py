@@ -27,12 +27,12 @@ class ImportReport(Result):
     notes: tuple[str, ...] = ()  # "1 mesh is not shown, there is no such file: arm.stl of arm"
 
     def warning(self) -> ImportedModelWarning | None:
-        """Return the warning of all that counts, None where nothing does."""
+        """Return the warning of all that counts, None if nothing does."""
         every = (*self.notes, *(f"left out: {x}" for x in self.moving))
         return ImportedModelWarning(self.source, every) if every else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report as plain data; gaps, angles and largest speeds by joint."""
+        """Return the report as plain data. Gaps, angles and largest speeds by joint."""
         return asdict(self) | {name: dict(getattr(self, name)) for name in ("gaps", "angles", "speed_limits")}
 
     def table(self) -> Table:
@@ -60,7 +60,7 @@ def _open(distance: float, angle: float) -> str:
 
 
 class ImportedModelWarning(UserWarning):
-    """A file of which something that counts is missing, impossible or left out. `warnings` lists it; the text is for people."""
+    """A file of which something that counts is missing, impossible or left out. `warnings` lists it. The text is for people."""
 
     def __init__(self, source: str, warnings: Iterable[str]):
         self.source, self.warnings = source, tuple(warnings)

@@ -29,7 +29,7 @@ def description(model: str | os.PathLike[str] | Mapping[str, Any], folders: Any 
         return _imported(model_file(model), folders, changes)
     if folders is not None:
         raise UsageError(
-            f"folders hold meshes and models that other programs' files name ({', '.join(ENDINGS)}); leave them out here.", name="folders"
+            f"folders hold meshes and models that other programs' files name ({', '.join(ENDINGS)}). Leave them out here.", name="folders"
         )
     return load.description(model, **changes)
 

@@ -28,7 +28,7 @@ class MechanismVerbs:
 
     @property
     def imported(self: Mechanism) -> ImportReport | None:
-        """Return the report of the import of a file of another program; None of a model file or dict."""
+        """Return the report of the import of a file of another program, or None for a model file or dict."""
         return getattr(self.description.document, "origin", None)
 
     @overload
@@ -40,7 +40,7 @@ class MechanismVerbs:
     ) -> Path | dict[str, str]:
         """Write the mechanism for another program.
 
-        With motors and joints C, scripts and ROS 2 have the transmission alone; MJCF, URDF and SDF have its equivalent tree.
+        With motors and joints C, scripts and ROS 2 have the transmission alone. MJCF, URDF and SDF have its equivalent tree.
 
         Parameters
         ----------
@@ -51,7 +51,7 @@ class MechanismVerbs:
             Format, if the ending does not decide it: fmu (a file only), c, script, ros2, mjcf, urdf, sdf, dxf, svg, cam.
         **options : ExportOptions
             FMU: version ("3.0", "2.0"), interface ("both", "me", "cs"), drive (as in `simulate`), inputs ({"A": "torque"}; kinds torque,
-            force, voltage, position, speed, motion, and wrench of a body; default: drives of constant value), outputs (channels or
+            force, voltage, position, speed, motion, and wrench of a body (default: drives of constant value)), outputs (channels or
             patterns), parameters (names or patterns; default: every named number), platforms (default: this machine; "all"; [] for
             sources only), start (a State), name. C: precision ("double", "single"), kernels, parameters, drives, moved (joints of
             prescribed motion), fallback (False: no steps through singular positions), name. Script: kernels, parameters, drives,
@@ -93,7 +93,7 @@ class SystemVerbs:
         Returns
         -------
         PinocchioModel
-            The model, its constraints, and maps between its coordinates and those of this system.
+            The model, its constraints, and maps between its coordinates and the coordinates of this system.
         """
         from linkwright.rings.exchange.writing.pinocchio import pinocchio_model
 

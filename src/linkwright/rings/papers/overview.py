@@ -30,7 +30,7 @@ class Folder:
         self.path = Path(path)
         if not str(path).strip() or (self.path.exists() and not self.path.is_dir()):
             raise UsageError(
-                f"'{path}' is not a folder; give the name of one for the pictures, which is made if it does not exist.", name=path
+                f"'{path}' is not a folder. Give the name of a folder for the pictures. It is made if it does not exist.", name=path
             )
         old = [INDEX, *(f"{key}-*.png" for key in keys)] if self.path.is_dir() and not force else []
         for there in (p for pattern in old for p in sorted(self.path.glob(pattern))):

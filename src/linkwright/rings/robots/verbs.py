@@ -111,7 +111,7 @@ class MechanismVerbs:
         start : State, optional
             State whose working mode and fixed coordinates count, in place of the start.
         modes : str, default "start"
-            Working modes: the one of the start, or all.
+            Working modes: of the start, or all.
         limits : mapping, optional
             Limit by name: a range of a joint or cylinder, 'leg1=-0.1..0.1 m' (default: the model's stops).
         stiffness : float, str or mapping, optional
@@ -224,7 +224,7 @@ class SystemVerbs:
         return call_explained(workspace, "workspace")(compiled_of(self), self.mobility.freedoms, measures, over, **options)
 
     def transmission(self: System, motors: Names, joints: Names, range: argument_types.Named = None) -> Transmission:
-        """Return the series-parallel map between motors and joints: positions, Jacobians, torques, inertia; range: pairs by joint."""
+        """Return the series-parallel map between motors and joints: positions, Jacobians, torques, inertia. range: pairs by joint."""
         from linkwright.rings.robots.transmission import transmission
 
         return transmission(self, motors, joints, range)

@@ -192,7 +192,7 @@ def play(
     count = round(span / speed / still) + 1
     if count > MOST_PLAYED:
         raise UsageError(
-            f"{span:g} s at speed {speed:g} would be {counted(count, 'frame')}; at most {MOST_PLAYED} are written. "
+            f"{span:g} s at speed {speed:g} would be {counted(count, 'frame')}. At most {MOST_PLAYED} are written. "
             f"Show it faster (speed={span / still / MOST_PLAYED:.2g}), with fewer fps, or a part: run.between(0, 5).",
             name=span,
         )

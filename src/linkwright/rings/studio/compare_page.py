@@ -109,7 +109,7 @@ def values_between(before: Description, after: Description, names: Sequence[str]
     unknown = [n for n in names if n not in known or n not in there]
     if not names or unknown:
         raise UsageError(
-            f"names are the parameters that differ, of both models; {listing(unknown) or 'none'} is no such parameter.", name="names"
+            f"names are the parameters that differ, of both models. {listing(unknown) or 'none'} is no such parameter.", name="names"
         )
     values = {n: there[n].value for n in names if known[n].placed is None and not n.endswith(modelfile.LINK)}
     for group in ([n for n in names if n.endswith(modelfile.LINK) and known[n].drawn], [n for n in names if known[n].placed is not None]):

@@ -54,7 +54,7 @@ class Subject:
                 name=self.path,
             )
         if self.is_run and changes:
-            raise UsageError(f"a saved run cannot be changed ({', '.join(changes)}); change the model and simulate it again.", name="run")
+            raise UsageError(f"a saved run cannot be changed ({', '.join(changes)}). Change the model and simulate it again.", name="run")
         self.others: tuple[Path, ...] = ()
         self._scanned = b""  # digest of the text whose references are known
 

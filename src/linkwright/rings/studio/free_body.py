@@ -149,7 +149,7 @@ def loads_at(c: Trajectory, at: Any) -> tuple[inverse.Loads, str]:
         over = "t"
     elif isinstance(at, str) and over == "t" and not _is_time(at):
         raise UsageError(
-            f"the drive passes {at!r} more than once (or never) in this cycle; say at which time, for example at='0.5 s'.", name=at
+            f"the drive passes {at!r} more than once (or never) in this cycle. Give a time, for example at='0.5 s'.", name=at
         )
     x = c[over]
     symbol, size = c.unit(over)
@@ -222,7 +222,7 @@ def of_loads(loads: inverse.Loads, body: str, where: str) -> FreeBody:
     d = skel.tree.description
     names = [b.name for b in d.moving]
     if body == d.bodies[0].name:
-        raise UsageError(f"'{body}' is fixed; its load is the shaking force. Moving bodies: {', '.join(names)}.", name=body, allowed=names)
+        raise UsageError(f"'{body}' is fixed. Its load is the shaking force. Moving bodies: {', '.join(names)}.", name=body, allowed=names)
     if body not in names:
         raise UsageError(f"there is no body '{body}'.", nearest(body, names, "Bodies"))
     node = skel.node(body)

@@ -77,7 +77,7 @@ class Page:
         path = Path(path)
         files_kind = KINDS.get(path.suffix.lower())
         if files_kind is None:
-            raise LinkwrightError(f"cannot show '{path}': unsupported file type; use {', '.join(KINDS)}.", name=path)
+            raise LinkwrightError(f"cannot show '{path}': unsupported file type. Use {', '.join(KINDS)}.", name=path)
         data = base64.b64encode(files.read_regular(path, MOST_BYTES)).decode("ascii")
         alt = html.escape(caption or path.stem, quote=True)
         return self._add(
@@ -85,7 +85,7 @@ class Page:
         )
 
     def link(self, name: str, text: str) -> Page:
-        """A way to a file beside the page."""
+        """Path of a file next to the page."""
         return self._add(f'<p><a href="{html.escape(quote(name), quote=True)}">{html.escape(text)}</a></p>')
 
     def _add(self, part: str) -> Page:
@@ -101,7 +101,7 @@ class Page:
         return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body><h1>{title}</h1>\n{body}\n</body></html>\n'
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page; an older file of that name is replaced."""
+        """Write the page. An older file of that name is replaced."""
         return files.write_text(path, files.PAGES, self.html())
 
 
@@ -135,7 +135,7 @@ def _widget(subject: Any, path: Any, run: Trajectory | None, height: int | None)
     from linkwright.rings.studio.widget import widget
 
     if path is not None:
-        raise UsageError("a widget is no file: take widget=True or the path out.", name="widget")
+        raise UsageError("a widget is not a file: take widget=True or the path out.", name="widget")
     mechanism = subject if isinstance(subject, Mechanism) else Mechanism(compiled_of(subject).described)
     return widget(mechanism, run=run, **({} if height is None else {"height": height}))
 
@@ -149,7 +149,7 @@ def shown(name: str, write: Callable[[Path], Path], path: str | os.PathLike[str]
         path = Path(tempfile.mkdtemp(prefix="linkwright-")) / f"{plain}.html"
     written = write(Path(path) if isinstance(path, str | os.PathLike) else path)
     if browser and not opened(written.resolve().as_uri()):
-        print(f"No browser could be opened; the page is {written.resolve()}")
+        print(f"No browser could be opened. The page is {written.resolve()}")
     return written
 
 

@@ -27,11 +27,11 @@ PLACES = (
 )
 NOT_FOUND = (
     "no Chromium was found, and the page is only shown by a browser. Install Chromium or Chrome (`make browser` does so where "
-    "apt-get may; on Debian: apt-get install chromium), or say where it is: CHROMIUM=/path/to/chromium."
+    "apt-get may; on Debian: apt-get install chromium), or give its path: CHROMIUM=/path/to/chromium."
 )
 BY_HAND = (
-    "a PDF is printed by Chromium, Chrome or Edge, and none was found here. Install one (Debian: apt-get install chromium), say where it "
-    "is, CHROMIUM=/path/to/chromium, or write the report as .html, open it in any browser and print it there into a PDF: only the sheets "
+    "a PDF is printed by Chromium, Chrome or Edge, and none was found here. Install one (Debian: apt-get install chromium), give its path, "
+    "CHROMIUM=/path/to/chromium, or write the report as .html, open it in any browser and print it there into a PDF: only the sheets "
     "are printed."
 )
 # Containers lack what the sandbox needs, and little shared memory; nothing may call home; WebGL comes from software.

@@ -47,7 +47,7 @@ MOST_EVENTS = 8
 REPORT_SAMPLES = 36  # samples that show every extreme of a motion
 
 TERMS: tuple[tuple[str, str, str], ...] = (
-    ("Mobility", r"Mobility", "number of independent motions; the Grübler count estimates it from bodies and joints alone"),
+    ("Mobility", r"Mobility", "number of independent motions. The Grübler count estimates it from bodies and joints alone"),
     ("Over-constrained", r"over-constrained", "has more constraints than its motion needs: exact dimensions or clearances let it move"),
     ("Transmission angle", r"transmission at", "angle at which a link is pushed: 90° is ideal, below 40° is poor in most designs"),
     ("Pressure angle", r"pressure angle", "angle between the force on a link and the motion of its point: 0° is ideal"),
@@ -98,7 +98,7 @@ def report(
         Motor.of(motor)  # a wrong key is reported before the long work
     if page.checked_steps(steps) is not None and run is not None:
         raise UsageError(
-            "steps are those of the cycle a report makes; the run that is given has its own samples. Leave one of them out.", name="steps"
+            "steps belong to the cycle a report makes. The given run has its own samples. Leave one of them out.", name="steps"
         )
     if tolerances is not None:
         from linkwright.rings.studio import report_tolerances  # here and below: few reports have them
@@ -360,7 +360,7 @@ def title_block(file: ReportBlock, texts: Mapping[str, Any], curves: Sequence[st
         plain = " ".join(str(said).split())
         if len(plain) > MOST_LETTERS:
             raise UsageError(
-                f"{name} of the report has {counted(len(plain), 'letter')}; a title block has room for {MOST_LETTERS}.", name=name
+                f"{name} of the report has {counted(len(plain), 'letter')}. A title block has room for {MOST_LETTERS}.", name=name
             )
         given[name] = plain
     if curves is not None:

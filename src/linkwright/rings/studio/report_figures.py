@@ -45,7 +45,10 @@ def dimensions_section(system: System) -> str:
 
 def _explained(d: Any, drawn: bool) -> str:
     unit = unit_of(d.units, "length")[0]
-    said = "x and y of a place are seen from the first one of its link, x toward the second; of the ground along the axes of the drawing."
+    said = (
+        "x and y of a place are measured from the first place of its link, with x toward the second. "
+        "On the ground they follow the axes of the drawing."
+    )
     return (f"Drawn to scale, numbers in {unit}. " if drawn else "") + said
 
 
@@ -244,7 +247,7 @@ def chosen_panels(c: Trajectory, names: Sequence[str]) -> list[ReportPanel]:
         if c[name].ndim != 1:
             parts = [n for n in c.channels if n.startswith(f"{name}.") and c[n].ndim == 1]
             raise UsageError(
-                f"'{name}' has several components; name one for a curve{': ' + ', '.join(parts[:4]) if parts else ''}.", name=name
+                f"'{name}' has several components. Name one for a curve{': ' + ', '.join(parts[:4]) if parts else ''}.", name=name
             )
         kind = c.dimension(name)
         if out and c.dimension(out[-1].names[0]) == kind and len(out[-1].names) < MOST_CURVES:

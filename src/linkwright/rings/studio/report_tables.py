@@ -106,7 +106,7 @@ def redundancy(system: System) -> str:
         return "not over-constrained" if system.tree.nc else "a tree without loops"
     count = sum(r.count for r in found)
     where = f"in loop {found[0].loop}" if len(found) == 1 else f"in {counted(len(found), 'loop')}"
-    return f"over-constrained: {counted(count, 'redundant constraint')} {where}; it moves with exact dimensions only"
+    return f"over-constrained: {counted(count, 'redundant constraint')} {where}. It moves with exact dimensions only"
 
 
 def ranges(

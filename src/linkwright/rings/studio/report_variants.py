@@ -72,7 +72,7 @@ def checked(variants: Any) -> dict[str, System]:
     for name, m in variants.items():
         system = getattr(m, "system", m)
         if not isinstance(system, System):
-            raise UsageError(f"variant '{name}' is a {type(m).__name__}; give a mechanism, such as m.with_(L1='320 mm').", name=name)
+            raise UsageError(f"variant '{name}' is a {type(m).__name__}. Give a mechanism, such as m.with_(L1='320 mm').", name=name)
         out[name] = system
     return out
 

@@ -268,7 +268,7 @@ def scale_drawing(
     if cam is not None:
         return add_profile(lambda name, wide: ScaleDrawing(name, wide, 0.5 * wide), system, cam, _length(bore, "bore"))
     if not system.description.planar:
-        raise UsageError("drawings to scale are of planar mechanisms; this one is spatial. See it with m.show().", name="plane")
+        raise UsageError("drawings to scale are of planar mechanisms. This one is spatial. See it with m.show().", name="plane")
     whole_number(positions, "positions", 0, MOST_POSITIONS)
     turn = turned(system, STEPS) if positions or trace is None or len(trace) else None
     scene = Scene(system, turn)

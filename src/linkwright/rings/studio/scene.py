@@ -440,7 +440,7 @@ class Scene:
             refs = [n.partition(".") for n in names]
             wrong = [n for n in names if "." not in n]
             if wrong:
-                raise ChannelError(f"'{wrong[0]}' is not a point to trace; write it as 'body.point'.", name=wrong[0])
+                raise ChannelError(f"'{wrong[0]}' is not a point to trace. Write it as 'body.point'.", name=wrong[0])
             chosen = [(body, self._ref((body, point))) for body, _, point in refs]
         return [] if self.turn is None else [(body, self._path(spot)) for body, spot in chosen]
 

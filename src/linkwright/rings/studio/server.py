@@ -62,7 +62,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if not self._own():
-            self._answer(HTTPStatus.FORBIDDEN, "This page answers only to the browser of this machine, at its own address.")
+            self._answer(HTTPStatus.FORBIDDEN, "This page is open only to the browser of this machine, at its own address.")
             return
         path, _, query = self.path.partition("?")
         key, *rest = path.removeprefix("/").split("/")
@@ -93,7 +93,7 @@ class Handler(BaseHTTPRequestHandler):
         if editor is None or len(rest) != 2 or rest[0] != "edit":
             self._refuse()
         elif not self._own() or not self.headers.get("Origin"):
-            self._answer(HTTPStatus.FORBIDDEN, "This page answers only to the browser of this machine, at its own address.")
+            self._answer(HTTPStatus.FORBIDDEN, "This page is open only to the browser of this machine, at its own address.")
         elif not _same(key, self.server.key):
             self._answer(HTTPStatus.FORBIDDEN, "Open the whole address that Linkwright printed: its last part is the key to this page.")
         elif self._take(editor, rest[1], query):
@@ -147,7 +147,7 @@ class Handler(BaseHTTPRequestHandler):
         if self._own():
             self._answer(HTTPStatus.METHOD_NOT_ALLOWED, "Only GET and HEAD are answered here.")
         else:
-            self._answer(HTTPStatus.FORBIDDEN, "This page answers only to the browser of this machine, at its own address.")
+            self._answer(HTTPStatus.FORBIDDEN, "This page is open only to the browser of this machine, at its own address.")
 
     do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_TRACE = do_CONNECT = _refuse
 

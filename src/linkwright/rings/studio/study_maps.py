@@ -58,7 +58,7 @@ def _asked(data: StudyTable, shown: Sequence[StudyColumn], at: Any) -> dict[str,
     others = [v.name for v in data.variables if v not in shown]
     if data.kind != "grid":
         raise UsageError(
-            f"at= fixes variables of a grid; this study is of the plan '{data.kind}', whose designs have all values different.",
+            f"at= fixes variables of a grid. This study is of the plan '{data.kind}', whose designs have all values different.",
             name=data.kind,
         )
     out = {}
@@ -108,7 +108,7 @@ def _two(data: StudyTable, over: Any) -> list[StudyColumn]:
     varying = _varying(data)
     if over is None:
         if len(varying) < 2:
-            raise UsageError("a map needs two variables; this study varies one: study.plot('curves').")
+            raise UsageError("a map needs two variables. This study varies one: study.plot('curves').")
         return varying[:2]
     found = data.chosen(over, "over", data.variables, 2)
     if len(found) != 2 or found[0] is found[1] or any(v not in varying for v in found):
@@ -273,7 +273,7 @@ def scatter(data: StudyTable, path: Place = None, *, columns: Any = None, **pape
     chosen = default if columns is None else data.chosen(columns, "columns", list(data.columns.values()), most_columns)
     if len(chosen) < 2:
         raise UsageError(
-            "a scatter matrix needs two columns or more; this study has one that varies: study.plot('histogram').", name="columns"
+            "a scatter matrix needs two columns or more. This study has one that varies: study.plot('histogram').", name="columns"
         )
     few = _some(len(data.rows))
 

@@ -274,7 +274,7 @@ def _limits(data: StudyTable, chosen: Sequence[StudyColumn], given: Any) -> dict
     if not isinstance(given, Mapping):
         if len(chosen) > 1:
             raise UsageError(
-                f'limits of several measures are a dict by name: limits={{"{chosen[0].name}": ("low", "high")}}; or name one by measures=.',
+                f'limits of several measures are a dict by name: limits={{"{chosen[0].name}": ("low", "high")}}. Or name one by measures=.',
                 name="limits",
             )
         given = {chosen[0].name: given}
@@ -284,7 +284,7 @@ def _limits(data: StudyTable, chosen: Sequence[StudyColumn], given: Any) -> dict
 def _ends(c: StudyColumn, given: Any) -> tuple[float | None, float | None]:
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2 or all(x is None for x in given):
         raise UsageError(
-            f'limits of {c.name} are a pair, ("3.9 N m", "4.2 N m"); None for a side without one, not {given!r:.60}.', value=given,
+            f'limits of {c.name} are a pair, ("3.9 N m", "4.2 N m"), with None for a side without one, not {given!r:.60}.', value=given,
             name="limits",
         )
     low, high = (None if x is None else _value(c, x) for x in given)
@@ -374,6 +374,6 @@ PLOTS: dict[str, Entry] = {
     "histogram": Entry(histogram, "distribution of measures, with limits and the share outside", "study"),
     "tornado": Entry(tornado, "change of a measure by each variable, the strongest first", "study"),
     "scatter": Entry(scatter, "variables and measures against each other, with rank correlations", "study"),
-    "map": Entry(contours, "a measure over two variables as contours; failed designs marked", "study"),
+    "map": Entry(contours, "a measure over two variables as contours, with failed designs marked", "study"),
     "curves": Entry(curves, "measures over one variable", "study"),
 }

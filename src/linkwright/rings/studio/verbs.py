@@ -97,7 +97,7 @@ class MechanismVerbs:
         *,
         steps: int | None = None, browser: bool | None = None, widget: bool = False, height: int | None = None,
     ) -> Path | AnyWidget:  # fmt: skip
-        """Open the page of this mechanism in the browser, or write it as one HTML file that computes by itself.
+        """Open the page of this mechanism in the browser, or write it as one HTML file that needs no Python.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class MechanismVerbs:
     ) -> Path:
         """Write the report as a page with sheets for print, or as PDF.
 
-        It describes the cycle of the drive; `c.report` describes any other motion. It has a title block, mobility, dimensions, motion,
+        It describes the cycle of the drive. `c.report` describes any other motion. It has a title block, mobility, dimensions, motion,
         drive, motor, bearing loads, variants, checks and terms. Texts of the title block that are not given are taken from `report:` in
         the model file.
 
@@ -160,7 +160,7 @@ class MechanismVerbs:
         path : path
             File to write, .html or .pdf.
         motor : mapping, optional
-            Motor as for `c.drive_sizing(motor=...)`, in place of the one in the file.
+            Motor as for `c.drive_sizing(motor=...)`, in place of the file's motor.
         steps : int, optional
             Number of equal steps: of the cycle (default 360).
         tolerances : ToleranceAnalysis, optional
@@ -212,7 +212,7 @@ class MechanismVerbs:
         Parameters
         ----------
         other : Mechanism
-            Design to compare with, shown first; this one is gray.
+            Design to compare with, shown first. This one is gray.
         path : path
             HTML file to write.
         names : sequence of str
@@ -255,7 +255,7 @@ class TrajectoryVerbs:
     """A motion as people look at it."""
 
     def free_body(self: Trajectory, body: str, at: Any = None) -> FreeBody:
-        """Return every force on a link at a place of the motion, as a table; its `plot(path)` draws the diagram to scale."""
+        """Return every force on a link at a place of the motion, as a table. Its `plot(path)` draws the diagram to scale."""
         from linkwright.rings.studio.free_body import free_body
 
         with_mechanism(self, "free_body")
@@ -302,7 +302,7 @@ class TrajectoryVerbs:
         path : path
             File to write, .html or .pdf.
         motor : mapping, optional
-            Motor as for `c.drive_sizing(motor=...)`, in place of the one in the file.
+            Motor as for `c.drive_sizing(motor=...)`, in place of the file's motor.
         tolerances : mapping, optional
             Tolerances whose effects are listed, as for `m.tolerances`.
         curves : sequence of str, optional

@@ -29,7 +29,7 @@ def write(workspace: Workspace | WorkspaceModes, path: str | os.PathLike[str]) -
     files.checked(path, files.PAGES)
     every = list(workspace) if isinstance(workspace, WorkspaceModes) else [workspace]
     if len(every[0].axes) < 2:
-        raise UsageError("the page of a workspace needs two axes; a.plot() draws measures over one.", name="axes")
+        raise UsageError("the page of a workspace needs two axes. a.plot() draws measures over one.", name="axes")
     return files.write_text(path, files.PAGES, filled(contents(every), every[0].name, "workspace"))
 
 

@@ -66,7 +66,7 @@ def _chosen(workspace: Workspace, what: Any) -> list[str]:
         if name not in known:
             raise UsageError(f"the workspace has no '{name}'.", nearest(name, known, "It has"))
     if not 1 <= len(names) <= most_maps:
-        raise UsageError(f"{counted(len(names), 'map')} in one picture; 1 to {most_maps} are possible.")
+        raise UsageError(f"{counted(len(names), 'map')} in one picture. 1 to {most_maps} are possible.")
     return names
 
 

@@ -49,7 +49,7 @@ def _outside(x: SynthesizedLinkage, name: str, value: Any, unit: str) -> Iterato
     size = max(abs(low), abs(high), abs(high - low))
     pivots = list(x.linkage.bodies["ground"])
     if not pivots:
-        yield f"{name}: this linkage has guides in place of fixed pivots, and the box says nothing about guides"
+        yield f"{name}: this linkage has guides in place of fixed pivots, and the box gives no bounds for guides"
     if name != "pivots":
         pivots = [p for p in pivots if (p == x.linkage.drive) == (name == "crank pivot")]
     for pin in pivots:

@@ -76,7 +76,7 @@ def defects(
         wanted = np.asarray(points, dtype=complex)
         met = [_met(traced, circuit, wanted, rotations, near) for circuit in circuits]
     else:
-        raise UsageError("defects need wanted positions: points of the coupler, or angles of the drive.", name="wanted")
+        raise UsageError("defects need target positions: points of the coupler, or angles of the drive.", name="wanted")
     names: list[str] = [] if traced.full_turn or not full_turn else ["grashof"]
     counts = [sum(len(x.s) > 0 for x in each) for each in met]
     best = int(np.argmax(counts))  # the drawn one where several have as many
@@ -109,7 +109,7 @@ def _at_angles(traced: CrankLinkage, circuit: CrankCircuit, angles: Array) -> li
 def _met(traced: CrankLinkage, circuit: CrankCircuit, wanted: Array, rotations: Any, near: float) -> list[Encounter]:
     """Places near each wanted point; with rotations only the one with that rotation."""
     if traced.p is None:
-        raise UsageError("the linkage has no point on its coupler; defects of a path need one.", name="linkage")
+        raise UsageError("the linkage has no point on its coupler. Defects of a path need one.", name="linkage")
     if rotations is not None:
         return _exactly(traced, circuit, wanted, np.asarray(rotations, dtype=float), near)
     s = np.arange(SAMPLES) * (TURN / SAMPLES)
@@ -151,7 +151,7 @@ def _golden(traced: CrankLinkage, circuit: CrankCircuit, points: Array, s: Array
 def _exactly(traced: CrankLinkage, circuit: CrankCircuit, wanted: Array, rotations: Array, near: float) -> list[Encounter]:
     """Positions of the coupler given by point and rotation: the pins are where the coupler carries them."""
     if rotations.shape != wanted.shape:
-        raise UsageError(f"{len(wanted)} points have {counted(rotations.size, 'rotation')}; give one for each.", name="rotation")
+        raise UsageError(f"{len(wanted)} points have {counted(rotations.size, 'rotation')}. Give one for each.", name="rotation")
     assert traced.p is not None
     turn = np.exp(1j * rotations)
     b, c = wanted + turn * (traced.b - traced.p), wanted + turn * (traced.c - traced.p)

@@ -240,7 +240,7 @@ def dwells(
     rotary = forms[0].rotary
     if rotary and not (direction is None and at is None and within is None):
         raise UsageError(
-            "direction, at and within are those of a slider; a rocker has none. Take a kind with a slider, or leave them out.",
+            "direction, at and within belong to a slider. A rocker has none. Take a kind with a slider, or leave them out.",
             name="direction",
         )
     place = SlidePlacement.of(direction, at, within)
@@ -263,7 +263,7 @@ def dwells(
     answers = [*fitting, *(x for x in order if x not in fitting)][:count]
     facts = {"forms": len(forms), "starts": starts * len(forms), "evaluations": evaluations, "optima": len(found)}
     if not answers:
-        return [], facts, ("No linkage with this stroke and these limits was found; allow longer links or a smaller transmission angle.",)
+        return [], facts, ("No linkage with this stroke and these limits was found. Allow longer links or a smaller transmission angle.",)
     asked = {"have their pivots in the box": "widen the box, move the slider"} if place.within is not None else {}
     asked |= {"stay within the overshoot": "allow more overshoot"} if overshoot is not None else {}
     return answers, facts, tuple(_notes(answers[0].error, bool(fitting), asked, tolerance, "rad" if rotary else "m"))
@@ -274,11 +274,11 @@ def _notes(least: float, fitting: bool, asked: Mapping[str, str], tolerance: flo
     them = f" of linkages that {' and '.join(asked)}" if asked and fitting else ""
     if tolerance is not None and least > tolerance:
         yield (
-            f"The output{them} rests within {least:.3g} {unit} at best, not within {tolerance:.3g} {unit}; "
-            "shorten the dwell, allow longer links or a smaller transmission angle."
+            f"The output{them} rests within {least:.3g} {unit} at best, not within {tolerance:.3g} {unit}. "
+            "Shorten the dwell, allow longer links or a smaller transmission angle."
         )
     if not fitting:
-        yield f"No linkages {' and '.join(asked)}; {', '.join(asked.values())} or take more starts."
+        yield f"No linkages {' and '.join(asked)}. You can {', '.join(asked.values())} or take more starts."
 
 
 def _check(
@@ -286,14 +286,14 @@ def _check(
 ) -> None:
     if len({f.rotary for f in forms}) > 1:
         raise UsageError(
-            "kinds with a slider (stroke in m) and with a rocker (stroke in rad) cannot be mixed; ask for one of them.", name="kind"
+            "kinds with a slider (stroke in m) and with a rocker (stroke in rad) cannot be mixed. Choose one of them.", name="kind"
         )
     for name, value in sizes.items():
         if value is not None and not (np.isfinite(value) and value > 0.0):
             raise UsageError(f"{name} = {value}: give a positive number in SI.", name=name)
     stroke, dwell_angle = sizes["stroke"], sizes["dwell_angle"]
     if stroke is None or dwell_angle is None:
-        raise UsageError("a dwell is described by its stroke and by dwell_angle, the part of the turn in rad; give both.")
+        raise UsageError("a dwell is described by its stroke and by dwell_angle, the part of the turn in rad. Give both.")
     longest, shortest = sizes["longest"], sizes["shortest"]
     if longest and shortest and longest <= shortest:
         raise UsageError(f"links between {shortest:g} and {longest:g} m: give longest above shortest.", name="longest")
@@ -301,16 +301,16 @@ def _check(
         raise UsageError(f"start = {start}: give the crank angle in rad at which the dwell begins.", name="start")
     if dwell_angle > np.deg2rad(300.0):
         raise UsageError(
-            f"a dwell of {np.rad2deg(dwell_angle):g} deg leaves no time for the stroke; at most 300 deg are allowed.", name="dwell_angle"
+            f"a dwell of {np.rad2deg(dwell_angle):g} deg leaves no time for the stroke. At most 300 deg are allowed.", name="dwell_angle"
         )
     if forms[0].rotary and stroke > np.deg2rad(150.0):
-        raise UsageError(f"a swing of {np.rad2deg(stroke):g} deg is beyond the reach of a dyad; at most 150 deg are allowed.", name="swing")
+        raise UsageError(f"a swing of {np.rad2deg(stroke):g} deg is beyond the reach of a dyad. At most 150 deg are allowed.", name="swing")
     if not 0.0 <= transmission < np.pi / 2.0:
         raise UsageError(
             f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.", name="transmission"
         )
     if count < 1 or starts < 16:
-        raise UsageError(f"count = {count}, starts = {starts}: ask for at least 1 answer and 16 starts.", name="count")
+        raise UsageError(f"count = {count}, starts = {starts}: give count at least 1 and starts at least 16.", name="count")
 
 
 def _search(

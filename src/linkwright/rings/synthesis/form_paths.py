@@ -96,7 +96,7 @@ def geared_paths(
             )
         ratios.append(float(value))
     if not ratios:
-        raise UsageError("no ratio is given; allowed are numbers between -20 and 20 without 0.", name="ratio")
+        raise UsageError("no ratio is given. Allowed are numbers between -20 and 20 without 0.", name="ratio")
     forms = [geared_five_bar(r) for r in ratios]
     return form_paths(
         forms, points, timing=timing, closed=closed, seed=seed, count=count, starts=starts, longest=longest, shortest=shortest,
@@ -296,7 +296,7 @@ def form_paths(
     wanted = path_points(points)
     angles = crank_angles(timing, len(wanted))
     if count < 1 or starts < 16:
-        raise UsageError(f"count = {count}, starts = {starts}: ask for at least 1 answer and 16 starts.", name="count")
+        raise UsageError(f"count = {count}, starts = {starts}: give count at least 1 and starts at least 16.", name="count")
     if not 0.0 <= transmission < np.pi / 2.0:
         raise UsageError(
             f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.", name="transmission"
@@ -322,21 +322,21 @@ def form_paths(
         found += optima
     answers = ranked([answer(c, center, size) for c in sorted(found, key=lambda c: c.cost)[: 2 * count]])[:count]
     facts = {"forms": len(forms), "starts": starts * len(forms), "evaluations": evaluations, "optima": len(found)}
-    thinned = () if len(some) == len(wanted) else (f"{len(some)} of the {len(wanted)} points were fitted; give a timing to use all.",)
+    thinned = () if len(some) == len(wanted) else (f"{len(some)} of the {len(wanted)} points were fitted. Give a timing to use all.",)
     return list(answers), facts, (*notes(found, answers), *thinned)
 
 
 def notes(found: Sequence[FormCandidate], answers: Sequence[SynthesizedLinkage]) -> tuple[str, ...]:
     """Say what limits the best answer."""
     if not answers:
-        return ("No linkage of this type closes over a whole turn near these points; allow longer links or a smaller transmission angle.",)
+        return ("No linkage of this type closes over a whole turn near these points. Allow longer links or a smaller transmission angle.",)
     best = min(found, key=lambda c: c.cost)
     if best.violation > 1e-6:
-        return ("The limits of lengths or transmission angles cannot all be met; the answers violate them slightly.",)
+        return ("The limits of lengths or transmission angles cannot all be met. The linkages violate them slightly.",)
     limited = [dual for dual, limit in best.fit.parts(best.x[None, :], np.array([best.row]), slopes=False).limited
                if limit > 0.0 and np.abs(dual.value).max() > limit - 1e-6]  # fmt: skip
     if limited and best.cost > 1e-20:
-        return ("The best answer is at a limit of link lengths or of the transmission angle; a wider limit gives a smaller error.",)
+        return ("The best linkage is at a limit of link lengths or of the transmission angle. A wider limit gives a smaller error.",)
     return ()
 
 
@@ -349,14 +349,14 @@ def path_points(points: Any) -> Array:
         except (TypeError, ValueError):
             raise UsageError("points must be numbers: give a list of [x, y] in meters.", name="points") from None
         if array.ndim != 2 or array.shape[1] != 2:
-            raise UsageError(f"points have the shape {array.shape}; give a list of [x, y] in meters.", name="points")
+            raise UsageError(f"points have the shape {array.shape}. Give a list of [x, y] in meters.", name="points")
         array = array[:, 0] + 1j * array[:, 1]
     if array.ndim != 1 or len(array) < 3:
-        raise UsageError(f"{counted(array.size, 'point')}: a path needs at least 3; fewer are met by a crank alone.", name="points")
+        raise UsageError(f"{counted(array.size, 'point')}: a path needs at least 3. Fewer are met by a crank alone.", name="points")
     if not np.isfinite(array).all():
-        raise UsageError("a point is not a finite number; give every point as [x, y] in meters.", name="points")
+        raise UsageError("a point is not a finite number. Give every point as [x, y] in meters.", name="points")
     if np.ptp(array.real) + np.ptp(array.imag) == 0.0:
-        raise UsageError("all points are the same; give points of a path.", name="points")
+        raise UsageError("all points are the same. Give points of a path.", name="points")
     return array
 
 
@@ -382,7 +382,7 @@ def crank_angles(timing: Any, count: int) -> Array | None:
         raise UsageError("timing must be numbers: one crank angle in rad for every point.", name="timing") from None
     if angles.shape != (count,) or not np.isfinite(angles).all():
         raise UsageError(
-            f"timing has {counted(angles.size, 'angle')} for {counted(count, 'point')}; give one finite crank angle in rad for each point.",
+            f"timing has {counted(angles.size, 'angle')} for {counted(count, 'point')}. Give one finite crank angle in rad for each point.",
             name="timing",
         )
     steps = np.diff(angles)
@@ -404,7 +404,7 @@ def wanted_kinds(kind: str | Sequence[str] | None, known: Any) -> list[str]:
             raise UsageError(f"unknown kind '{name}'.", nearest(str(name), known, "Kinds"))
         out.append(found)
     if not out:
-        raise UsageError(f"no kind is given; allowed are {', '.join(known)}.", allowed=known, name="kinds")
+        raise UsageError(f"no kind is given. Allowed are {', '.join(known)}.", allowed=known, name="kinds")
     return out
 
 

@@ -202,6 +202,7 @@ def crank_linkage(linkage: Linkage) -> CrankLinkage:
             raise ValueError
     except ValueError:
         raise UsageError(
-            f"a '{linkage.kind}' is traced by its own module; four-bars and slider-cranks driven at a fixed pivot here.", name=linkage.kind
+            f"a '{linkage.kind}' is traced by its own module. Four-bars and slider-cranks driven at a fixed pivot are traced "
+            "here.", name=linkage.kind
         ) from None
     return CrankLinkage(at[0], at[1], at[2], linkage.pins[d], None, p)

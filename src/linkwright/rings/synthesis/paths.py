@@ -100,7 +100,7 @@ def path_linkages(
     size = float(np.ptp(points.real) + np.ptp(points.imag))
     fewest = 3
     if len(points) < fewest or not size > 0.0:
-        raise UsageError(f"a path needs at least {fewest} points that differ; here are {len(points)}.")
+        raise UsageError(f"a path needs at least {fewest} points that differ. Here are {len(points)}.")
     limits = limits_of(chain, bounds, size, center)
     held = held_of(hold, limits, size, center)
     absolute = "crank angle" in plain(hold, HOLD, "hold")
@@ -144,7 +144,7 @@ def _notes(problem: PathProblem, found: Sequence[SynthesizedLinkage], kind: str,
     if demands > unknowns:
         out.append(f"Least squares: {len(problem.points)} points are {demands} demands for {unknowns} unknowns.")
     if not found:
-        out.append(f"No {kind} with these bounds closes near the points; widen the bounds, or leave out what is held.")
+        out.append(f"No {kind} with these bounds closes near the points. Widen the bounds, or leave out what is held.")
         return tuple(out)
     best = found[0]
     missed = best.measures["largest deviation"] / scale.size
@@ -157,7 +157,7 @@ def _notes(problem: PathProblem, found: Sequence[SynthesizedLinkage], kind: str,
         ways += ["take fewer points", "a six-bar (kind='stephenson III')" if kind == "four-bar" else "a four-bar (kind='four-bar')"]
         out.append(f"The best {kind} misses a point by {length:.4g} {scale.unit}, {100 * missed:.3g} % of the path: {', or '.join(ways)}.")
     if kind == "slider-crank":
-        out.append("A slider-crank has no cognate of four-bar type; the one listed is a slider-crank that turns at its coupler.")
+        out.append("A slider-crank has no cognate of four-bar type. The listed cognate is a slider-crank that turns at its coupler.")
     return tuple(out)
 
 

@@ -249,7 +249,7 @@ def guided(
     if not listed and "pole" not in facts:
         more.append(
             f"{('No link passes', 'One link passes')[len(dyads)] if len(dyads) < 2 else 'Links pass'} these poses exactly, and no two "
-            "of them make a linkage. Change or leave out a pose, or ask for the best fit (fit=True)."
+            "of them make a linkage. Change or leave out a pose, or take the best fit (fit=True)."
         )
     return listed, facts, tuple(notes + more)
 
@@ -263,7 +263,7 @@ def _checked(poses: Any) -> tuple[np.ndarray, list[str]]:
     except (TypeError, ValueError):
         raise UsageError("poses are rows of three numbers: x, y, angle.", name="poses") from None
     if rows.ndim != 2 or rows.shape[1] != 3 or len(rows) < 2:
-        raise UsageError(f"poses are rows (x, y, angle), two or more; these have shape {rows.shape}.", name="poses")
+        raise UsageError(f"poses are rows (x, y, angle), two or more. These have shape {rows.shape}.", name="poses")
     if not np.isfinite(rows).all():
         raise UsageError("poses must be finite numbers. Check the coordinates and angles.", name="poses")
     extent = np.abs(rows[:, :2] - rows[:, :2].mean(axis=0)).max()
@@ -293,7 +293,7 @@ def _chosen(wanted: PoseSet, ground: Any, moving: Any, options: GuidanceOptions)
         return DyadSet.links(np.zeros(0), np.zeros(0))
     if len(wanted.place) > 3:
         raise UsageError(
-            "pivots can be chosen for two or three poses; more poses determine them. Leave out ground and moving.", name="pivots"
+            "pivots can be chosen for two or three poses. More poses determine them. Leave out ground and moving.", name="pivots"
         )
     a, x = (a - wanted.center) / wanted.size, x / wanted.size
     if len(a) == len(x) == 2 and len(wanted.place) == 2:
@@ -341,7 +341,7 @@ def _exact_dyads(wanted: PoseSet, space: NullSpace, chosen: DyadSet, options: Gu
     lines = inverted(space) if space.dimension in (3, 4) else 0
     if lines == 1:
         notes.append(
-            "A line of the body passes through one ground pivot in all poses (a slot in the coupler); it is not among the linkages."
+            "A line of the body passes through one ground pivot in all poses (a slot in the coupler). It is not among the linkages."
         )
     facts["lines through a pivot"] = lines
     together = found if found is chosen else DyadSet.joined(found, slides)

@@ -155,7 +155,7 @@ def synthesize(
     seed: int = 0,
     **options: Unpack[TaskOptions],
 ) -> SynthesisResult:
-    """Find linkages from the motion that is wanted.
+    """Find linkages for a motion.
 
     Exactly one of the tasks `path`, `function`, `poses`, `dwell`, `straight` and `dead_centers` is given. Numbers are in `unit` and rad,
     texts have their units. The same seed gives the same linkages.
@@ -175,7 +175,7 @@ def synthesize(
     dead_centers : sequence or mapping, optional
         Swing and time ratio, or {"stroke": .., "time_ratio": ..}.
     kind : str, optional
-        Kind of linkage: four-bar (default; of poses all kinds), slider-crank, 'watt I', 'watt II', 'stephenson I', 'stephenson II',
+        Kind of linkage: four-bar (default, but all kinds for poses), slider-crank, 'watt I', 'watt II', 'stephenson I', 'stephenson II',
         'stephenson III', six-bar, 'geared five-bar'.
     bounds : mapping, optional
         Bound on the linkage: links=10mm,80mm, ratio=5, transmission=40deg, pivots=0,100,-20,20 (least and most of x and y). In Python
@@ -218,7 +218,7 @@ def synthesized(request: SynthesisRequest) -> SynthesisResult:
     length_unit(request.unit)
     if not isinstance(request.count, (int, np.integer)) or isinstance(request.count, bool) or request.count < 1:
         raise UsageError(
-            f"count is the number of answers, a whole number from 1 on, not {request.count!r}.", name="count", value=request.count
+            f"count is the number of linkages, a whole number from 1 on, not {request.count!r}.", name="count", value=request.count
         )
     if not isinstance(request.seed, (int, np.integer)) or isinstance(request.seed, bool) or request.seed < 0:
         raise UsageError(f"seed is a whole number from 0 on, not {request.seed!r}.", name="seed", value=request.seed)
@@ -337,7 +337,7 @@ def _path(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
     if exact:
         if kind != "four-bar" or angles is not None or len(points) != 9:
             raise UsageError(
-                "exact solutions of a path are computed for a four-bar, nine points and no timing; here are "
+                "exact solutions of a path are computed for a four-bar, nine points and no timing. Here are "
                 f"{counted(len(points), 'point')}{' with timing' if angles is not None else ''}. Leave out exact=True for the best fit.",
                 name="exact",
             )
@@ -372,7 +372,7 @@ def _poses(request: SynthesisRequest, given: Any) -> tuple[str, Found]:
                 raise ValueError
         except (TypeError, ValueError):
             raise UsageError(
-                "poses are rows of x, y and angle; angles are numbers in rad, or texts such as '30 deg'.", name="poses"
+                "poses are rows of x, y and angle. Angles are numbers in rad, or texts such as '30 deg'.", name="poses"
             ) from None
         for row in given:
             if not isinstance(row[2], str):
@@ -490,18 +490,18 @@ def path_points(given: Any, unit: str) -> tuple[Array, Array | None]:
     if array.dtype.kind != "c":
         if array.ndim != 2 or array.shape[1] != 2:
             raise UsageError(
-                f"a path is an array (n, 2) of points (x, y), or (n,) of complex numbers; this one has shape {array.shape}.", name="path"
+                f"a path is an array (n, 2) of points (x, y), or (n,) of complex numbers. This one has shape {array.shape}.", name="path"
             )
         array = array[:, 0] + 1j * array[:, 1]
     if array.ndim != 1:
-        raise UsageError(f"complex points of a path are one row of numbers; these have shape {array.shape}.")
+        raise UsageError(f"complex points of a path are one row of numbers. These have shape {array.shape}.")
     return _checked(array * factor), None
 
 
 def _checked(points: Array) -> Array:
     most_points = 10_000
     if len(points) > most_points:
-        raise UsageError(f"the path has {counted(len(points), 'point')}; take at most {most_points}.")
+        raise UsageError(f"the path has {counted(len(points), 'point')}. Take at most {most_points}.")
     bad = np.flatnonzero(~np.isfinite(points))
     if len(bad):
         raise UsageError(f"point {bad[0] + 1} of the path is not a finite number. Give every point as two numbers, x and y.", name="points")
@@ -510,7 +510,7 @@ def _checked(points: Array) -> Array:
     fewest = 3
     if distinct < fewest:
         raise UsageError(
-            f"a path needs at least {fewest} points that differ; here are {max(distinct, min(len(points), 1))}. Give more of them.",
+            f"a path needs at least {fewest} points that differ. Here are {max(distinct, min(len(points), 1))}. Give more of them.",
             name="path",
         )
     return points
@@ -546,7 +546,7 @@ def crank_angles(timing: Any, count: int, *, closed: bool, repeated: bool) -> Ar
         span = unit_kinds.quantity(timing, ANGLE, "the timing")
         if not 0.0 < abs(span) <= TURN * (1.0 + 1e-9):
             raise UsageError(
-                f"the timing '{timing}' is not a part of a turn: equal steps over more than 0 and at most 360 deg.", name=timing
+                f"the timing '{timing}' is not a part of a revolution: equal steps over more than 0 and at most 360 deg.", name=timing
             )
         return np.linspace(0.0, span, count)
     if not isinstance(timing, (Sequence, np.ndarray)):
@@ -573,12 +573,12 @@ def checked_angles(angles: Array) -> Array:
         k = int(np.flatnonzero(np.sign(steps) != np.sign(steps[0]))[0]) if steps[0] != 0.0 else 0
         raise UsageError(
             f"the crank angles of points {k + 1} and {k + 2} contradict the order of the points: they must increase from point to point, "
-            "or decrease. Add a turn (360 deg) where an angle passes zero.",
+            "or decrease. Add 360 deg after an angle that passes zero.",
             name="timing",
         )
     if abs(angles[-1] - angles[0]) > TURN * (1.0 + 1e-9):
         raise UsageError(
-            f"the crank angles span {abs(angles[-1] - angles[0]):.4g} rad, more than one turn. Numbers are in rad; write '30 deg' for "
+            f"the crank angles span {abs(angles[-1] - angles[0]):.4g} rad, more than one turn. Numbers are in rad. Write '30 deg' for "
             "degrees.",
             name="timing",
         )
@@ -600,7 +600,7 @@ def csv_rows(path: Any, unit: str, names: Sequence[str], needed: int = 2) -> Arr
     else:
         chosen = list(range(min(table.width, needed)))
     if len(chosen) < needed:
-        raise UsageError(f"{table.path} has {table.width} columns; needed are {needed}: {', '.join(names[:needed])}.", name=table.path)
+        raise UsageError(f"{table.path} has {table.width} columns. Needed are {needed}: {', '.join(names[:needed])}.", name=table.path)
     factors = []
     for place, k in enumerate(chosen):
         wanted = ANGLE if place == 2 else LENGTH

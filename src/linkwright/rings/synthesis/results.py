@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 DEFECTS = {
     "grashof": "the crank cannot turn fully",
-    "branch": "the wanted positions lie on two branches",
-    "circuit": "the wanted positions lie on two circuits: it must be taken apart to reach all of them",
-    "order": "the wanted positions are met in another order",
+    "branch": "the target positions lie on two branches",
+    "circuit": "the target positions lie on two circuits: it must be taken apart to reach all of them",
+    "order": "the target positions are met in another order",
 }
 # measures by what they are: of the output (a length, or an angle where the output turns), other lengths and angles; the rest are numbers
 OUTPUTS = frozenset(
@@ -64,7 +64,7 @@ class SynthesizedLinkage(errors.Renamed):
 
     @property
     def mechanism(self) -> Mechanism:
-        """The Mechanism of the linkage, without masses; its `save(path)` writes the model file, with measures and defects in a comment."""
+        """The Mechanism of the linkage, without masses. Its `save(path)` writes the model file, with measures and defects in a comment."""
         return Mechanism(modelfile.read_text(self.text(), "linkage"))
 
     def text(self, name: str = "") -> str:
@@ -79,7 +79,7 @@ class SynthesizedLinkage(errors.Renamed):
         return "\n".join([*comment, yaml.safe_dump(document, sort_keys=False, allow_unicode=True, default_flow_style=None, width=120)])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the linkage, its defects and measures as plain data; SI and radians."""
+        """Return the linkage, its defects and measures as plain data, in SI and radians."""
         return {
             "kind": self.linkage.kind,
             "usable": self.usable,
@@ -114,7 +114,7 @@ def _pins(linkage: Linkage) -> dict[str, dict[str, float]]:
 
 @dataclass(frozen=True, eq=False)
 class SynthesisResult(Result, Sequence[SynthesizedLinkage]):
-    """Linkages that a synthesis found, best first; `facts` say how complete the search was."""
+    """Linkages that a synthesis found, best first. `facts` describe how complete the search was."""
 
     task: str
     found: tuple[SynthesizedLinkage, ...]
@@ -137,19 +137,19 @@ class SynthesisResult(Result, Sequence[SynthesizedLinkage]):
 
     @property
     def best(self) -> SynthesizedLinkage:
-        """The first linkage; UsageError if there is none."""
+        """The first linkage. UsageError if there is none."""
         if not self.found:
             raise UsageError(" ".join([f"{self.task}: no linkage was found.", *self.notes]))
         return self.found[0]
 
     def plot(self, path: str | os.PathLike[str] | None = None, **options: Unpack[SynthesisPlotOptions]) -> Figure | Path:
-        """Draw the first linkages, their paths and the wanted points (a Figure, or with `path` a file); count: how many, six at most."""
+        """Draw the first linkages, their paths and the target points (a Figure, or with `path` a file). Count: how many, six at most."""
         from linkwright.rings.studio.synthesis_plots import plot
 
         return call_explained(plot)(self, path, **options)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all linkages as plain data; SI and radians."""
+        """Return all linkages as plain data, in SI and radians."""
         facts = {str(k): v if isinstance(v, (str, int, float, bool)) else str(v) for k, v in self.facts.items()}
         return {"task": self.task, "answers": [x.as_dict() for x in self], "facts": facts, "notes": list(self.notes)}
 

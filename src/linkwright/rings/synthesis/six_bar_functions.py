@@ -208,7 +208,7 @@ def six_bar_functions(
             f"transmission = {np.rad2deg(transmission):g} deg: the least transmission angle is between 0 and 90 deg.", name="transmission"
         )
     if count < 1 or starts < 16:
-        raise UsageError(f"count = {count}, starts = {starts}: ask for at least 1 answer and 16 starts.", name="count")
+        raise UsageError(f"count = {count}, starts = {starts}: give count at least 1 and starts at least 16.", name="count")
     kinds = wanted_kinds(("watt II", "stephenson III") if kind is None else kind, FUNCTION_FORMS)
     found, evaluations = [], 0
     for name in kinds:
@@ -217,7 +217,7 @@ def six_bar_functions(
         evaluations += tried
         found += [_answer(fit, row, x, size) for fit, row, x in optima]
     facts = {"forms": len(kinds), "starts": starts * len(kinds), "evaluations": evaluations, "optima": len(found)}
-    notes = () if found else ("No linkage of this type follows the function within these limits; allow a larger ratio of lengths.",)
+    notes = () if found else ("No linkage of this type follows the function within these limits. Allow a larger ratio of lengths.",)
     return list(ranked(found)[:count]), facts, notes
 
 
@@ -234,13 +234,13 @@ def _angles(inputs: Any, outputs: Any) -> tuple[Array, Array]:
             name="inputs",
         )
     if not (np.isfinite(given).all() and np.isfinite(wanted).all()):
-        raise UsageError("an angle is not a finite number; give inputs and outputs in rad.", name="angles")
+        raise UsageError("an angle is not a finite number. Give inputs and outputs in rad.", name="angles")
     steps = np.diff(given)
     if not ((steps > 0.0).all() or (steps < 0.0).all()) or abs(given[-1] - given[0]) > 2.0 * np.pi:
         raise UsageError("inputs must increase (or decrease), within one turn of the crank.", name="inputs")
     if np.ptp(wanted) == 0.0 or np.ptp(wanted) > np.deg2rad(170.0):
         raise UsageError(
-            f"outputs span {np.rad2deg(np.ptp(wanted)):g} deg; the output of a dyad must move, and by up to 170 deg.", name="outputs"
+            f"outputs span {np.rad2deg(np.ptp(wanted)):g} deg. The output of a dyad must move, and by up to 170 deg.", name="outputs"
         )
     return given, wanted
 

@@ -235,7 +235,7 @@ def straight_lines(
         if value is not None and not (np.isfinite(value) and low < value <= high):
             raise UsageError(f"{name} = {value}: give a number above {low:g}{'' if high == np.inf else f', at most {high:g}'}.", name=name)
     if count < 1:
-        raise UsageError(f"count = {count}: ask for at least 1 answer.", name="count")
+        raise UsageError(f"count = {count}: give count at least 1.", name="count")
     every = [*LINE_FAMILIES, *EXACT_LINES]
     kinds = wanted_kinds(kind if kind is not None else every if share is None else ["hoeken"], every)
     found, evaluations, missed = [], 0, []
@@ -255,7 +255,7 @@ def straight_lines(
             missed.append(name)
         else:
             found.append(_answer(problem, x, length))
-    notes = tuple(f"{name}: no proportions meet these limits; allow longer links or a smaller transmission angle." for name in missed)
+    notes = tuple(f"{name}: no proportions meet these limits. Allow longer links or a smaller transmission angle." for name in missed)
     return list(ranked(found)[:count]), {"evaluations": evaluations, "families": len(kinds)}, notes
 
 

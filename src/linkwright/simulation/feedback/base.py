@@ -64,7 +64,7 @@ def taken_in(every: float, lag: float) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Control(ABC):
-    """Options of all controllers; see `linkwright.rings.control`."""
+    """Options of all controllers. See `linkwright.rings.control`."""
 
     reference: Any
     drives: Sequence[str] | None = None
@@ -81,11 +81,11 @@ class Control(ABC):
     held_elsewhere = ("reference", "drives", "model", "off", "rated")  # fields that a bound controller holds in another form
 
     def fingerprint(self) -> tuple[Any, ...]:
-        """Fingerprint of what its law reads once it is bound; see `drives.input_equations.LawCache`."""
+        """Fingerprint of what its law reads once it is bound. See `drives.input_equations.LawCache`."""
         return type(self), *(fingerprint(getattr(self, f.name)) for f in fields(self) if f.name not in self.held_elsewhere)
 
     def drive_names(self, description: Description) -> list[str]:
-        """Joints and cylinders it drives: those named, or those of the model file."""
+        """Joints and cylinders it drives: the named ones, or the drives of the model file."""
         return [d.joint for d in description.drives] if self.drives is None else read_names(self.drives, f"{self.kind}: drives")
 
     def states(self, bound: BoundControl) -> Sequence[OwnState]:
@@ -96,7 +96,7 @@ class Control(ABC):
         return {}
 
     def outputs(self, at: Situation) -> np.ndarray:
-        """Rows of what is wanted per unit effort of the drives: their typical sizes are taken where a controller begins."""
+        """Rows of the controlled quantities per unit effort of the drives. Their typical sizes are taken at the start of a controller."""
         return at.J @ at.model.G
 
     def prepared(self, bound: BoundControl) -> Control:

@@ -105,7 +105,7 @@ class EffortFunction:
         missing = [n for n in self.drives if n not in given]
         if missing:
             raise UsageError(
-                f"{self.what}: it gives no effort of '{missing[0]}'; give 0, or leave it out of drives=[...].", name=missing[0]
+                f"{self.what}: it gives no effort of '{missing[0]}'. Give 0, or leave it out of drives=[...].", name=missing[0]
             )
         return [given[n] for n in self.drives]
 
@@ -128,7 +128,7 @@ def as_control(given: Any) -> Control:
         return ControlLaw(function=given)
     raise UsageError(
         "control is pd, projected, hybrid, impedance, computed_torque or lqr of lw.control, or a function of t and the state "
-        f"that gives the efforts of all drives; not {type(given).__name__}.",
+        f"that gives the efforts of all drives, not {type(given).__name__}.",
         value=given,
         name="control",
     )

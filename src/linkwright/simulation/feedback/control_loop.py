@@ -100,7 +100,8 @@ class Controlling:
             bound.goes_on_from(self.begun[0])
         late = round(self.delay / bound.every) if bound.every else 0
         if late and abs(self.delay / bound.every - late) > 1e-6:
-            raise UsageError(f"the delay of {self.delay:g} s is no multiple of the time between samples, {bound.every:g} s.", name="delay")
+            raise UsageError(f"the delay of {self.delay:g} s is not a multiple of the time between samples, {bound.every:g} "
+                "s.", name="delay")
         encoders = placed_encoders(self.encoders, bound, system.loops.skel)
         loop = BoundFeedback(bound, tuple(acting), self.noise, late, encoders, self.origin, self.given)
         return loop, [a.drive() for a in acting]
@@ -117,7 +118,7 @@ class Controlling:
             )
         for name, a in given.items():
             if name not in names:
-                raise UsageError(f"actuators: '{name}' is no drive of the controller.", nearest(str(name), names, "Drives"))
+                raise UsageError(f"actuators: '{name}' is not a drive of the controller.", nearest(str(name), names, "Drives"))
             if not isinstance(a, Actuator):
                 raise UsageError(
                     f"the actuator of '{name}' is lw.control.actuator(limit=..., motor=...), not {type(a).__name__}.", name=name, value=a

@@ -260,7 +260,7 @@ def saturation_notes(run: Trajectory) -> list[str]:
     if not often:
         return []
     said = listing([f"'{n}' {100.0 * shares[n]:.3g} %" for n in often], 6)
-    return [f"drives at their limits, by share of the time: {said}; the reference may not be followed there (run.control() has the errors)"]
+    return [f"drives at their limits, by share of the time: {said}. The reference may not be followed there (run.control() has the errors)"]
 
 
 def _doubt(window: Window, u: np.ndarray, held: EffortHold | None) -> float:

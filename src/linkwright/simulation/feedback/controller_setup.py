@@ -72,9 +72,9 @@ def sorted_out(names: Sequence[str], d: Description, closing: Sequence[str], wha
     known = elements(d)
     for name in names:
         if name not in closing and name not in known:
-            tree = f" Joint '{name}' is in the spanning tree; cuts=['{name}'] makes it one." if name in [j.name for j in d.joints] else ""
+            tree = f" Joint '{name}' is in the spanning tree. cuts=['{name}'] makes it one." if name in [j.name for j in d.joints] else ""
             raise UsageError(
-                f"{what}: '{name}' is no closing condition, load or mass. {nearest(name, [*closing, *known], 'Known')}{tree}",
+                f"{what}: '{name}' is not a closing condition, load or mass. {nearest(name, [*closing, *known], 'Known')}{tree}",
                 name=name,
                 allowed=[*closing, *known],
             )
@@ -161,7 +161,7 @@ def _check_numbers(written: Control) -> None:
     d = written.damping
     if isinstance(d, bool) or not isinstance(d, (int, float)) or not 0.0 <= d < 0.5:
         raise UsageError(
-            f"{written.kind}: damping is a number from 0 (none) to below 0.5, not {d!r}; the default is 0.02.", name=written.kind, value=d
+            f"{written.kind}: damping is a number from 0 (none) to below 0.5, not {d!r}. The default is 0.02.", name=written.kind, value=d
         )
 
 
@@ -176,7 +176,7 @@ def _believed(written: Control, system: Any, variant: Variant, real: Believed) -
     mine, theirs = ([(n.joint.name, n.joint.type) for n in x.tree.nodes] for x in (system, other))
     if mine != theirs or [x.labels for x in system.loops.constraints] != [x.labels for x in other.loops.constraints]:
         raise UsageError(
-            f"{written.kind}: the controller's model needs the joints of the mechanism; only dimensions and masses may differ.",
+            f"{written.kind}: the controller's model needs the joints of the mechanism. Only dimensions and masses may differ.",
             name=written.kind,
         )
     return Believed(other.kernels.variant(variant), np.zeros(0))
@@ -219,7 +219,7 @@ def _model(written: Control, system: Any) -> Description:
     if isinstance(written.model, Mapping):
         if system.described.document is None:
             raise UsageError(
-                f"{written.kind}: model={{...}} changes parameters of a model file; here give a mechanism, model=m.with_(...).",
+                f"{written.kind}: model={{...}} changes parameters of a model file. Give a mechanism here: model=m.with_(...).",
                 name=written.kind,
             )
         description = reread(system.described, **written.model)
@@ -227,7 +227,7 @@ def _model(written: Control, system: Any) -> Description:
         description = getattr(written.model, "description", written.model)
     if not hasattr(description, "joints"):
         raise UsageError(
-            f"{written.kind}: model is a mechanism (lw.load(...), m.with_(...)) or a dict of other parameters, {{'crank.mass': '2 kg'}}; "
+            f"{written.kind}: model is a mechanism (lw.load(...), m.with_(...)) or a dict of other parameters, {{'crank.mass': '2 kg'}}, "
             f"not {type(written.model).__name__}.",
             name=written.kind,
             value=written.model,
@@ -235,7 +235,7 @@ def _model(written: Control, system: Any) -> Description:
     names, known = ([j.name for j in d.joints] for d in (description, system.description))
     if sorted(names) != sorted(known):
         raise UsageError(
-            f"{written.kind}: the controller's model needs the joints of the mechanism, {', '.join(known)}; '{description.name}' has "
+            f"{written.kind}: the controller's model needs the joints of the mechanism, {', '.join(known)}. '{description.name}' has "
             f"{', '.join(names)}. Only dimensions, masses and forces may differ.",
             name=description.name,
         )
@@ -246,7 +246,7 @@ def control_targets(written: Control, system: Any, drivers: Sequence[str]) -> tu
     """The drives a controller may use; those of the model file if nothing is said."""
     mine = written.drive_names(system.description)
     if not mine:
-        raise UsageError(f"{written.kind}: the model names no drives; say which joints have motors, drives=['A'].", name=written.kind)
+        raise UsageError(f"{written.kind}: the model names no drives. Name the joints with motors, drives=['A'].", name=written.kind)
     twice = [n for n in mine if mine.count(n) > 1]
     if twice:
         raise UsageError(f"{written.kind}: drive '{twice[0]}' is named twice.", name=twice[0])
@@ -272,7 +272,7 @@ def _followed(written: Control, loops: Loops, st: State, targets: Sequence[Drive
         reference = recorded_references(reference, loops, st, [x.name for x in targets], written.kind)
     if not reference:
         raise UsageError(
-            f"{written.kind}: the reference names no coordinate; such as {{'A': lw.control.minimum_jerk('60 deg', '1 s')}}.",
+            f"{written.kind}: the reference names no coordinate. Name some, such as {{'A': lw.control.minimum_jerk('60 deg', '1 s')}}.",
             name=written.kind,
         )
     tasks: list[Task] = []
@@ -355,7 +355,7 @@ def _lack(found: Controllability, n: int, p: int, labels: Sequence[str], forces:
         )
     if p < n:
         return (
-            f"{counted(p, 'drive')} cannot make {counted(n, 'coordinate')} ({', '.join(labels)}) follow; name more "
+            f"{counted(p, 'drive')} cannot make {counted(n, 'coordinate')} ({', '.join(labels)}) follow. Name more "
             "drives=[...] or follow fewer."
         )
     if n == found.freedoms and not found.ok:

@@ -167,7 +167,7 @@ def placed_encoders(given: Any, bound: BoundControl, skel: Skeleton) -> BoundEnc
     for x, (name, e) in zip(targets, pairs, strict=True):
         if not isinstance(e, Encoder):
             raise UsageError(
-                f"encoders is lw.control.encoder(...) or a dict of them by joint or cylinder; '{name}' has {type(e).__name__}.", name=name
+                f"encoders is lw.control.encoder(...) or a dict of them by joint or cylinder. '{name}' has {type(e).__name__}.", name=name
             )
         if not (e.angle if x.rotary else e.length):
             lacks = "counts=4096 or angle='0.05 deg'" if x.rotary else "length='5 um'"
@@ -200,7 +200,7 @@ def encoder(counts: Any = None, *, angle: Any = None, length: Any = None, speed:
     for name, given in (("angle", angle), ("length", length)):
         size = 0.0 if given is None else quantity(given, KINDS[name], f"encoder: {name}")
         if given is not None and not (np.isfinite(size) and size > 0.0):
-            raise UsageError(f"encoder: the resolution as {name} is {size:g}; it must be positive.", value=size, name="encoder")
+            raise UsageError(f"encoder: the resolution as {name} is {size:g}. It must be positive.", value=size, name="encoder")
         sizes[name] = float(size)
     if not any(sizes.values()):
         raise UsageError("encoder: give its resolution, counts=4096 per revolution, angle='0.05 deg' or length='5 um'.", name="counts")

@@ -102,7 +102,7 @@ def force_row(description: Description, lam: Sequence[str], kinds: Sequence[str]
             _check_affine(description, joint.name)
             return Reaction(name, joint.name, 1.0 if parts[2] == joint.second else -1.0, letters.index(parts[3]))
     known = [*lam, *(f"{j.name}.on.{b}.{x}" for j in description.joints for b in (j.first, j.second) for x in letters)]
-    raise UsageError(f"force: '{name}' is no multiplier and no force of a joint on a body.", nearest(name, known, "Known"))
+    raise UsageError(f"force: '{name}' is neither a multiplier nor a force of a joint on a body.", nearest(name, known, "Known"))
 
 
 class IndeterminateForces(NamedTuple):

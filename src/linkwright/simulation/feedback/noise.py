@@ -84,7 +84,7 @@ def noise(
     sizes = {k: quantity(x, KINDS[k.replace("_", " ")], f"noise: {k}") for k, x in given.items()}
     for name, size in sizes.items():
         if not (np.isfinite(size) and size >= 0.0):
-            raise UsageError(f"noise: the standard deviation of {name} is {size:g}; it must be zero or more.", value=size)
+            raise UsageError(f"noise: the standard deviation of {name} is {size:g}. It must be zero or more.", value=size)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise UsageError(f"noise: seed is a whole number of zero or more, not {seed!r}.", value=seed)
     return Noise(**sizes, seed=seed)

@@ -63,5 +63,5 @@ def recorded(run: Any, name: str) -> Path:
     t = np.asarray(run.t, dtype=float)
     f, df, ddf = (np.asarray(run[n], dtype=float) for n in (name, f"{name}.v", f"{name}.a"))
     if len(t) < 2 or not (np.diff(t) > 0.0).all():
-        raise UsageError(f"a recorded motion needs two samples or more to be followed; this one has {len(t)}.")
+        raise UsageError(f"a recorded motion needs two samples or more to be followed. This one has {len(t)}.")
     return Path(Together((through_motion(t, f, df, ddf),)), f"{name} as recorded")

@@ -264,7 +264,7 @@ def tasks_of(skel: Skeleton, name: str) -> list[Task]:
     if head in skel.tree.floating:  # its place is coordinates of the tree, such as platform.x
         return [CoordinateTask(target(skel, name))]
     known = [*(f"{head}.{p}" for p in points), *([f"{head}.angle"] if d.planar else []), head]
-    raise UsageError(f"reference: '{name}' is no coordinate of body '{head}'.", nearest(str(name), known, "Its coordinates"))
+    raise UsageError(f"reference: '{name}' is not a coordinate of body '{head}'.", nearest(str(name), known, "Its coordinates"))
 
 
 def _pose(skel: Skeleton, body: str) -> list[Task]:

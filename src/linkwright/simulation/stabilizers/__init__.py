@@ -38,7 +38,7 @@ def create(stabilizer: str | Stabilizer | Sequence[Any]) -> Stabilizer:
         return combined([create(x) for x in stabilizer])
     if isinstance(stabilizer, type) or not hasattr(stabilizer, "correction"):
         raise UsageError(
-            f"a stabilizer is a name ({', '.join(STABILIZERS)}), an object such as Baumgarte(1, 50) or a list; not {stabilizer!r}.",
+            f"a stabilizer is a name ({', '.join(STABILIZERS)}), an object such as Baumgarte(1, 50) or a list, not {stabilizer!r}.",
             value=stabilizer,
             name="stabilizer",
         )

@@ -27,7 +27,7 @@ class Correction(NamedTuple):
     q, v, residual, rate_residual, correction (dimensionless).
 
     Not `once`: each call is one Newton step from the position handed in, v is made consistent at that position, and the
-    residuals are those found there. `once`: one call is all; q and v are final, `residual` is what is left, `rate_residual`
+    residuals are those found there. `once`: one call is all. q and v are final, `residual` is the remaining gap, `rate_residual`
     and `correction` say what was corrected.
     """
 
@@ -41,7 +41,7 @@ class Correction(NamedTuple):
 
 
 class Stabilizer(Protocol):
-    """How a run keeps its loops closed. Fields of plain numbers; adding one is a file and a line in `STABILIZERS`."""
+    """How a run keeps its loops closed. Fields of plain numbers. Adding one is a file and a line in `STABILIZERS`."""
 
     @property
     def name(self) -> str: ...
@@ -96,7 +96,7 @@ class Occasional(Addable):
     def __post_init__(self) -> None:
         if isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1:
             raise UsageError(
-                f"every is a number of steps, 1 or more, not {self.every!r}; 'none' never corrects.", name="every", value=self.every
+                f"every is a number of steps, 1 or more, not {self.every!r}. 'none' never corrects.", name="every", value=self.every
             )
         numbers = isinstance(self.above, int | float) and not isinstance(self.above, bool)
         if self.above is not None and not (numbers and 0.0 < self.above < inf):
@@ -184,7 +184,7 @@ def combined(parts: Sequence[Any]) -> Stabilizer:
     after = [p for p in flat if p.corrects]
     if len(flat) != 2 or len(equations) != 1 or len(after) != 1:
         raise UsageError(
-            f"{' + '.join(p.name for p in flat) or 'an empty list'} is no combination of stabilizers: combine 'baumgarte' with one "
+            f"{' + '.join(p.name for p in flat) or 'an empty list'} is not a combination of stabilizers: combine 'baumgarte' with one "
             "that corrects after a step, 'post_adjust' or 'project'.",
             name="stabilizer",
         )

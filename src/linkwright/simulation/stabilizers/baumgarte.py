@@ -36,7 +36,7 @@ class Baumgarte(Addable):
             value = getattr(self, key)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
                 raise UsageError(
-                    f"{key} of Baumgarte's stabilization must be a positive number, not {value!r}; 'none' is without.",
+                    f"{key} of Baumgarte's stabilization must be a positive number, not {value!r}. 'none' is without.",
                     name=key,
                     value=value,
                 )

@@ -116,10 +116,10 @@ def least_fill(loops: Loops, q: Any, near: Any, w: Weights) -> tuple[int, ...]:
 class PostAdjust(Occasional):
     """Adjust dependent coordinates after a step.
 
-    `dependent`: coordinates ("P.x") or joints ("P"); default: all but those of the driven joints, without drives as many as J has
+    `dependent`: coordinates ("P.x") or joints ("P"). By default all except the driven joints, without drives as many as J has
     rank, chosen at the start. `M` weighs their change (a number, one for each, or a matrix), `A` the gap of the rows (a number, or
     one for each), both in SI; default 0.1 and 100 of dimensionless coordinates and rows. `M_velocity`, `A_velocity` of the velocity
-    (default: M and A). `position`, `velocity`: what is adjusted. `every` n steps, and only where loops are open by more than `above`:
+    (default: M and A). `position`, `velocity`: what is adjusted. `every` n steps, and only if loops are open by more than `above`:
     step 3 of the paper's algorithm, which ends before it begins where the error is small.
     """
 
@@ -146,7 +146,7 @@ class PostAdjust(Occasional):
             value = getattr(self, key)
             object.__setattr__(self, key, None if value is None else _frozen(key, value))
         if not (self.position or self.velocity):
-            raise UsageError("post-adjusting needs positions or velocities to adjust; 'none' does nothing.", name="adjust")
+            raise UsageError("post-adjusting needs positions or velocities to adjust. 'none' does nothing.", name="adjust")
         if isinstance(self.steps, bool) or not isinstance(self.steps, int) or self.steps < 1:
             raise UsageError(f"post-adjusting takes one or more Gauss-Newton steps, not {self.steps!r}.", value=self.steps, name="steps")
 
@@ -215,7 +215,7 @@ def post_adjust(
     Parameters
     ----------
     dependent : str or sequence of str, optional
-        Coordinates that are corrected (default: those that the loops determine best).
+        Coordinates that are corrected (default: the best determined ones).
     M : array or mapping, optional
         Weights of the changes of positions.
     A : array or mapping, optional

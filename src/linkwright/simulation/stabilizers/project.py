@@ -85,7 +85,7 @@ class Project(Occasional):
 @call_explained
 def project(*, metric: str = "mass", velocities: bool = True, every: int = 1, above: float | None = None) -> Project:
     """Project states onto the loops after a step. `metric` is "mass" (default) or "euclidean", the pseudo-inverse of the dimensionless
-    J; `velocities=False` corrects positions only; `every` n steps, and only where loops are open by more than `above`."""
+    J; `velocities=False` corrects positions only; `every` n steps, and only if loops are open by more than `above`."""
     return Project(metric, velocities, every=every, above=above)
 
 

@@ -347,7 +347,7 @@ def test_mistakes_in_calls() -> None:
         (lambda: envs.reset(seed=-1), "0 or more"),
         (lambda: envs.reset(seed=1.5), "0 or more"),
         (lambda: task().env().reset(seed=-1), "0 or more, not -1"),
-        (lambda: envs.reset(seed=0) and envs.step(np.zeros((3, 1))), r"shape \(3, 1\); they need \(2, 1\): A"),
+        (lambda: envs.reset(seed=0) and envs.step(np.zeros((3, 1))), r"shape \(3, 1\). They need \(2, 1\): A"),
         (lambda: envs.step(np.array([[0.0], [np.nan]])), "environment 1 for 'A' is not a finite number"),
         (lambda: envs.step("no"), "numbers from -1 to 1"),
         (lambda: envs.reset(options={"reset_mask": [True, False]}), "array of 2 values"),

@@ -112,7 +112,7 @@ def test_a_command_without_a_feasible_design_fails(model: Path, capsys: pytest.C
         ({"vary": {"rod": "250 mm"}}, "is no range"),
         ({"vary": {"rod": "2..1 m"}}, "is empty"),
         ({"vary": {"r": "100..200 mm"}}, "is empty"),
-        ({"vary": {"drive.A": "1..2"}}, "no parameter of the mechanism"),
+        ({"vary": {"drive.A": "1..2"}}, "not a parameter of the mechanism"),
         ({"vary": {}}, "vary names the numbers"),
         ({"require": "guide < 3"}, "write the unit"),
         ({"require": "guide < 3 N"}, "is length"),

@@ -46,8 +46,8 @@ def test_bounds_without_a_unit_hold_for_values_with_one() -> None:
 @pytest.mark.parametrize(
     ("measure", "words"),
     [
-        ("range slide while 100..180", "write the unit of the number after while"),
-        ("time when slide < -50", "write the unit of the number after when"),
+        ("range slide while 100..180", "Write the unit of the number after while"),
+        ("time when slide < -50", "Write the unit of the number after when"),
         ("time when slide > 2 kg", "has another unit"),
         ("max slide while slide.v > 20 N", "has another unit"),
         ({"r": "range slide"}, "name of another column"),

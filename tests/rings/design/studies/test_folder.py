@@ -76,7 +76,7 @@ def test_a_changed_model_is_a_study_of_its_own_and_says_why(tmp_path) -> None:
     new = lw.study(lw.load("four-bar", L2=1.1), measure="max A.torque", **given)
     assert "the model has changed" in new.said and not np.allclose(new["max A.torque"], values)
     other = lw.study(lw.load("four-bar", L2=1.1), measure="range D", **given)
-    assert "computed or measured has changed" in other.said
+    assert "the computation or the measures have changed" in other.said
     back = lw.study("four-bar", measure="max A.torque", **given)
     assert (back["max A.torque"] == values).all(), "what was computed before is still there"
     assert len(json.loads((tmp_path / "s" / "study.json").read_text())["before"]) == 2

@@ -68,12 +68,12 @@ def test_derivatives_are_those_of_differences(text: str) -> None:
     ("text", "words"),
     [
         ("maxi slide", "Did you mean 'max'"),
-        ("max", "is no measure"),
+        ("max", "is not a measure"),
         ("range slide while A 3..2 deg", "is empty"),
         ("range slide while sometimes", "after while comes"),
-        ("time when slide", "is no condition"),
+        ("time when slide", "is not a condition"),
         ("max slide while 1..2 zz", "'zz' is not a unit"),
-        ("", "is no measure"),
+        ("", "is not a measure"),
     ],
 )
 def test_words_that_are_no_measure(text: str, words: str) -> None:

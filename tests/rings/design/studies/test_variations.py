@@ -68,11 +68,11 @@ def test_quantiles_are_those_of_scipy(text, law) -> None:
         ("normal(1, -2)", "must be positive"),
         ("triangular(1, 5, 3)", "low <= mode <= high"),
         ("lognormal(-1, 2)", "positive median"),
-        ("some words", "is no range"),
+        ("some words", "is not a range"),
         ([], "empty list"),
         ([1.0, float("nan")], "not a finite number"),
         ([object()], "not a number"),
-        ({"a": 1}, "a dict is no range"),
+        ({"a": 1}, "a dict is not a range"),
     ],
 )
 def test_what_is_no_range_is_refused_by_name(given, words) -> None:

@@ -11,14 +11,14 @@ def test_the_same_of_several_joints_is_one_sentence() -> None:
     notes = ImportNotes("robot.urdf", "URDF")
     notes.infer("the root is the ground")
     notes.infer_of_joint("A", "equal limits (0) are none")
-    notes.infer_of_joint("B", "universal, as the YAML file says")
+    notes.infer_of_joint("B", "universal, as in the YAML file")
     for name in "CDEFGHIJKLMNO":
         notes.infer_of_joint(name, "equal limits (0) are none")
     notes.infer("the root is the ground")
     assert notes.report().inferred == (
         "the root is the ground",
         "joints A, C, D, E, F, G, H, I, J, K, L, M, ... (14 in all): equal limits (0) are none",
-        "joint 'B': universal, as the YAML file says",
+        "joint 'B': universal, as in the YAML file",
     )
 
 

@@ -37,7 +37,7 @@ def test_packages_and_relative_paths(tmp_path: Path) -> None:
         ("/etc/hostname", "outside the folders"),
         ("package://arm/../../../../etc/hostname", "outside the folders"),
         ("package://arm/%2e%2e/%2e%2e/secret.txt", "outside the folders"),
-        ("http://example.org/a.stl", "nothing is fetched"),
+        ("http://example.org/a.stl", "Nothing is fetched"),
         ("package://other/a.stl", "no such file"),
         ("", "empty"),
         ("a\0b", "no such file"),

@@ -121,7 +121,7 @@ def test_states_of_another_tree_and_cut_joints_by_name() -> None:
 
 def test_springs_and_loads_come_with_the_effort() -> None:
     m = lw.load("boot-lid")
-    with pytest.warns(UserWarning, match=r"Pinocchio: the model of 'boot-lid' has no springs, .* so not gas; `effort\(state\)`"):
+    with pytest.warns(UserWarning, match=r"Pinocchio: the model of 'boot-lid' has no springs, .* so not gas. `effort\(state\)`"):
         p = pinocchio_model(m)
     st = m.system.start
     with_spring = p.effort(st)

@@ -140,8 +140,8 @@ def test_orientations_in_space() -> None:
 WRONG = {
     "leave nothing to compare with": {"A": [1.0, 1.2], "E": [1.0, 1.1]},
     "too few for 5 unknowns": {"A": [1.0], "E": [1.0], "left_rod.C.x": [0.1]},
-    "column 'E' is missing": {"A": [1.0], TIP[0]: [0.1], TIP[1]: [0.2]},
-    "is no joint, point or distance": {"A": [1.0], "E": [1.0], "left_rod.Q.x": [0.1]},
+    "Column 'E' is missing": {"A": [1.0], TIP[0]: [0.1], TIP[1]: [0.2]},
+    "is not a joint, point or distance": {"A": [1.0], "E": [1.0], "left_rod.Q.x": [0.1]},
     "not finite": {"A": [1.0, np.nan], "E": [1.0, 1.1], TIP[0]: [0.1, 0.1]},
 }
 

@@ -114,7 +114,7 @@ def test_a_path_that_rests_and_reverses_is_traveled_from_stop_to_stop(robot: lw.
         (TIP, {**TORQUE, "rms A.torque": "0.05 N m"}, {}, "cannot be held at any speed"),
         (TIP, TORQUE, {"law": "quick"}, "law is one of"),
         (TIP, TORQUE, {"law": "least energy"}, "needs a duration"),
-        (TIP, TORQUE, {"law": "least energy", "duration": "1 ms"}, "the fastest one takes 0.08"),
+        (TIP, TORQUE, {"law": "least energy", "duration": "1 ms"}, "The fastest one takes 0.08"),
         (TIP, TORQUE, {"duration": "1 s"}, "takes no duration"),
         (TIP, TORQUE, {"steps": 3}, "steps must be"),
         (TIP, TORQUE, {"span": (1, 0)}, "span is"),

@@ -75,7 +75,7 @@ def test_wrong_maps_are_explained(tmp_path, capsys):
     for what, over, options, text in (
         ("A.torque", ["A", "B"], {}, "'A' has no stroke: give a range"),
         ("A.torque", {"A": (0, 1), "B": (0, 1)}, {"payload": "5 kg"}, "has no option 'payload'"),
-        ("A.torque", {"A": (0, 1)}, {"at": {"C": 1}}, "'C' is no drive beside the axes"),
+        ("A.torque", {"A": (0, 1)}, {"at": {"C": 1}}, "'C' is not a drive besides the axes"),
         ("fore.P", {"A": (0, 1, 3)}, {}, "is a vector: name one component"),
     ):
         with pytest.raises(lw.UsageError, match=text):

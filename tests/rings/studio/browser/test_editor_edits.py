@@ -81,7 +81,7 @@ def test_draw_reshapes_and_move_moves(machine: tuple[Path, Pencil, Any]) -> None
     pencil.moving()
     assert "moves the mechanism" in page.inner_text("#ed-legend") and page.is_hidden("#sheet") and page.is_visible("#stage")
     foot = page.locator("#menu-list .foot").text_content()
-    assert "Every edit is sent to the Linkwright program" in foot and "nothing is sent" not in foot
+    assert "Every edit is sent to the Linkwright program" in foot and "Nothing is sent" not in foot
     page.evaluate("LW.app.player.pause(); LW.app.player.seek(0)")
     b = page.evaluate("((p) => LW.app.view.screen(LW.app.engine.place(p.body, p.at)))(LW.app.DATA.pins.find((p) => p.name === 'B').at)")
     angle = page.evaluate("LW.app.engine.state.drive[0]")

@@ -107,7 +107,7 @@ def test_pictures_numbers_and_the_model_can_be_taken_away(name: str, page_of: Ca
     from PIL import Image
 
     here = desk(page_of(name), "#s=30&play=0")
-    assert "nothing is sent" in (here.page.locator("#menu-list .foot").text_content() or "")
+    assert "Nothing is sent" in (here.page.locator("#menu-list .foot").text_content() or "")
     picture = np.asarray(Image.open(io.BytesIO(taken(here, "#save-png"))).convert("RGB"))
     assert picture.shape[1] > 600 and len(colors(picture)) > 5
     drawing = taken(here, "#save-svg").decode()

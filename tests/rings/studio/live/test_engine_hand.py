@@ -137,4 +137,4 @@ def test_a_freedom_without_a_drive_is_told_to_swing() -> None:
     code = "e.core.kinematics=false;D.topology.mobility=x;return LW.engineHand(e)||e.drag(D.bodies[1].name,[.1,0,0],[1,1,0]).stopped"
     page = {"damped": made(lw.load(PENDULUM).system)}
     got = run(page, [("damped", code, 1), ("damped", code, 0)])
-    assert got == ["this degree of freedom cannot be dragged; use free swing", "nothing can move"]
+    assert got == ["this degree of freedom cannot be dragged. Use free swing", "nothing can move"]

@@ -44,7 +44,7 @@ class MechanismEnv(gymnasium.Env):
         given = np.asarray(action)
         if given.shape != self.action_space.shape:
             raise UsageError(
-                f"the action has shape {given.shape}; it needs {self.action_space.shape}: {', '.join(self.episodes.act.names)}.",
+                f"the action has shape {given.shape}. It needs {self.action_space.shape}: {', '.join(self.episodes.act.names)}.",
                 name="action",
             )
         found = self.episodes.step(given[None], None)

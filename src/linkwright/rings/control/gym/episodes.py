@@ -302,7 +302,7 @@ class Episodes:
             raise UsageError(f"actions are numbers from -1 to 1, not {type(actions).__name__}.", name="actions", value=actions) from None
         if given.shape != self.action.shape:
             raise UsageError(
-                f"actions have shape {given.shape}; they need {self.action.shape}: {', '.join(self.act.names)}.", name="actions"
+                f"actions have shape {given.shape}. They need {self.action.shape}: {', '.join(self.act.names)}.", name="actions"
             )
         if not np.isfinite(given).all():
             bad = np.argwhere(~np.isfinite(given))[0]
@@ -315,7 +315,7 @@ class Episodes:
         found = np.asarray(call(), dtype=float)
         if found.shape != (self.n,):
             raise UsageError(
-                f"reward returns an array of shape {found.shape}; it needs one number for each environment: ({self.n},).", name="rewards"
+                f"reward returns an array of shape {found.shape}. It needs one number for each environment: ({self.n},).", name="rewards"
             )
         if not np.isfinite(found).all():
             raise UsageError(
@@ -327,7 +327,7 @@ class Episodes:
         found = np.asarray(function(x))
         if found.shape != (self.n,) or found.dtype != np.bool_:
             raise UsageError(
-                f"{what} returns {found.dtype} of shape {found.shape}; it needs True or False for each environment: ({self.n},).", name=what
+                f"{what} returns {found.dtype} of shape {found.shape}. It needs True or False for each environment: ({self.n},).", name=what
             )
         return found
 

@@ -74,10 +74,10 @@ def _effort(system: System, name: str) -> tuple[int, str]:
     part = core.assembler.targets.part(name)
     if not isinstance(part, coordinates.JointCoordinate):
         every = ", ".join(f"{name}.{x}" for x in joints.create(part.type, part.options).v_names)
-        raise UsageError(f"act: '{name}' has several coordinates; name one of them: {every}.", name=name)
+        raise UsageError(f"act: '{name}' has several coordinates. Name one of them: {every}.", name=name)
     if part.joint.name not in core.tree.node_of_joint:
         raise UsageError(
-            f"act: '{name}' is a cut joint, where no effort can act. Give the task lw.compile(m, cuts=[...]) with other cuts.", name=name
+            f"act: '{name}' is a cut joint, in which no effort can act. Give the task lw.compile(m, cuts=[...]) with other cuts.", name=name
         )
     span = core.tree.nodes[core.tree.node_of_joint[part.joint.name]].v
     return span.start + part.v, part.effort_kind
@@ -87,7 +87,7 @@ def _limits(system: System, name: str) -> tuple[float, float]:
     """Limits of a drive of the model."""
     found = next((d.limits for d in system.description.drives if d.joint == name), (None, None))
     if any(x is None for x in found):
-        raise UsageError(f"act: the model has no limits for '{name}'; give them, such as {{'{name}': '2 N m'}}.", name=name)
+        raise UsageError(f"act: the model has no limits for '{name}'. Give them, such as {{'{name}': '2 N m'}}.", name=name)
     low, high = (float(x) for x in found if x is not None)
     return low, high
 

@@ -24,7 +24,7 @@ class NamedArrays(Mapping[str, np.ndarray]):
             raise UsageError(f"x['{name}'] is not read by this task: add it to read=[...].", nearest(str(name), list(self), "Here"))
         value = np.asarray(self._define[name](self))
         if value.shape[:1] != (self.n,):
-            raise UsageError(f"define: '{name}' has shape {value.shape}; its first axis is the environments, {self.n} here.", name=name)
+            raise UsageError(f"define: '{name}' has shape {value.shape}. Its first axis is the environments, {self.n} here.", name=name)
         self._arrays[name] = value
         return value
 

@@ -125,7 +125,7 @@ class ChannelReader:
             value = (c.raw or c.read)(at)
         except UNTRACEABLE:
             raise UsageError(
-                f"channel '{channel}' is computed sample by sample and cannot be observed; choose another.", name=channel
+                f"channel '{channel}' is computed sample by sample and cannot be observed. Choose another.", name=channel
             ) from None
         if c.winds is not None:
             value = wound(self.core.skel, np.asarray(self.core.start.q), at.q, value, c.winds)

@@ -37,7 +37,7 @@ def start_names(core: Compiled, names: Sequence[str]) -> tuple[list[str], dict[s
     for name in names:
         part = core.assembler.targets.part(name.removesuffix(".v"))
         if not isinstance(part, coordinates.JointCoordinate):
-            raise UsageError(f"start: '{name}' has several coordinates; name single ones, such as '{name}.x'.", name=name)
+            raise UsageError(f"start: '{name}' has several coordinates. Name single ones, such as '{name}.x'.", name=name)
         if name.endswith(".v") or part.q is None:
             speeds[name.removesuffix(".v")] = name
         else:

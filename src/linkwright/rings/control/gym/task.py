@@ -84,15 +84,15 @@ class Task:
             if not callable(given) and (name == "reward" or given is not None):
                 raise UsageError(f"{name} is a function of the named arrays x, not {type(given).__name__}.", name=name, value=given)
         if isinstance(self.observe, str) or not self.observe:
-            raise UsageError("observe is a list of names of channels, or a dict with their scales; it needs at least one.", name="observe")
+            raise UsageError("observe is a list of names of channels, or a dict with their scales. It needs at least one.", name="observe")
         if isinstance(self.act, str) or not self.act:
             raise UsageError(
-                "act has the limits of drive torques and forces by coordinate, such as {'A': '2 N m'}; it needs at least one.", name="act"
+                "act has the limits of drive torques and forces by coordinate, such as {'A': '2 N m'}. It needs at least one.", name="act"
             )
         if self.dtype not in DTYPES:
             raise UsageError(f"dtype is one of {', '.join(DTYPES)}, not {self.dtype!r}.", name="dtype", value=self.dtype, allowed=DTYPES)
         if not np.isfinite(self.failure):
-            raise UsageError("failure is a finite number: the reward added where a step cannot be done.", name="failure")
+            raise UsageError("failure is a finite number: the reward added if a step cannot be done.", name="failure")
         interval(self.dt, self.substeps)
 
     def __deepcopy__(self, memo: Any) -> Task:
@@ -159,7 +159,7 @@ class Task:
         found = drawn(RowRandom([0], [0]))
         if not isinstance(found, Mapping):
             raise UsageError(
-                f"the function {getattr(drawn, '__name__', '')} returns {type(found).__name__}; it needs a dict of arrays by name."
+                f"the function {getattr(drawn, '__name__', '')} returns {type(found).__name__}. It needs a dict of arrays by name."
             )
         return [str(name) for name in found]
 

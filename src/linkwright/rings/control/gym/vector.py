@@ -101,7 +101,7 @@ class MechanismVectorEnv(VectorEnv):
         if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
             raise UsageError(f"options['{MASK}'] is an array of {self.num_envs} values True or False, one of them True.", name=MASK)
         if self._ended is None and not mask.all():
-            raise UsageError("the first reset begins all environments; leave reset_mask out.")
+            raise UsageError("the first reset begins all environments. Leave reset_mask out.")
         return mask
 
     def _seed(self, seed: Any, mask: np.ndarray) -> None:

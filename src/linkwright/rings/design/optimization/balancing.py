@@ -310,7 +310,7 @@ def _result(
         for p in added
     ]
     rubbing = [f.name for f in d.rubbing]
-    notes = [f"shaking force and moment {'include' if weight else 'without'} the weight; efforts include it"]
+    notes = [f"shaking force and moment {'include' if weight else 'without'} the weight. Efforts include it"]
     if rubbing:
         notes.append(f"friction that grows with the load ({', '.join(rubbing)}) is left out of the efforts")
     return Balanced(

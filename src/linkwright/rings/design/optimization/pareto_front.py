@@ -43,7 +43,7 @@ HELD = 1e-6  # relative slack of a goal that is held at its best
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ParetoFront(Result, Sequence[OptimizationResult]):
-    """Designs of a front in the order of the first goal; each is an OptimizationResult by itself."""
+    """Designs of a front in the order of the first goal. Each is an OptimizationResult."""
 
     problem: DesignProblem
     designs: tuple[OptimizationResult, ...]
@@ -124,7 +124,7 @@ def front(problem: DesignProblem, options: SearchOptions, points: int) -> Pareto
     """Search for the front of all goals."""
     if not isinstance(points, int) or points < 2:
         raise UsageError(
-            f"points is how many designs of the front are wanted, at least 2, not {points!r:.30}.", name="points", value=points
+            f"points is the number of designs of the front, at least 2, not {points!r:.30}.", name="points", value=points
         )
     made = FrontSearch(problem, options)
     return made.run(points)
@@ -225,7 +225,7 @@ class FrontSearch:
         best = [x for x in self.ends if x.feasible and violation_of(p.sought, x.point) <= FEASIBLE]
         if not best:
             raise UsageError(
-                "no design meets all constraints, so there is no front; optimize one of the goals alone: its result says what to relax.",
+                "no design meets all constraints, so there is no front. Optimize one of the goals alone: its result says what to relax.",
                 name="designs",
             )
         values = np.array([self._goals(x) for x in best])
@@ -239,7 +239,7 @@ class FrontSearch:
                 out.append(OptimizationResult(p, done.point, goals, limits, certificate, True, p.tally.designs, p.tally.seconds))
         if not out:
             raise UsageError(
-                "no design of the front meets all constraints in its finished motion; relax one of them by a little.", name="designs"
+                "no design of the front meets all constraints in its finished motion. Relax one of them by a little.", name="designs"
             )
         return ParetoFront(p, tuple(out), p.tally.designs, p.tally.seconds, self.interrupted, self.late)
 

@@ -80,7 +80,7 @@ class MeasuredValue(ABC):
     def _gradient(self, p: DesignPoint) -> np.ndarray: ...
 
     def _curve(self, p: DesignPoint) -> SampleCurve:
-        raise UsageError(f"'{self.name}' is no extreme over samples.", name=self.name)
+        raise UsageError(f"'{self.name}' is not an extreme over samples.", name=self.name)
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ class OfFunction(MeasuredValue):
         if not any(np.iscomplexobj(y) for y in found):
             raise UsageError(
                 f"the function '{self.name}' has no exact derivative: it must be computed from channels, c['A.torque'], by analytic "
-                "operations (sqrt(x * x) in place of abs(x)); or write it as a measure.",
+                "operations (sqrt(x * x) in place of abs(x)). Or write it as a measure.",
                 name=self.name,
             )
         return np.array([float(np.imag(y)) / COMPLEX_STEP for y in found])
@@ -257,10 +257,10 @@ class OfFunction(MeasuredValue):
         except Exception as problem:  # whatever a user's function raises
             raise UsageError(f"the function '{self.name}' failed: {type(problem).__name__}: {problem}", name=self.name) from problem
         if found.size != 1:
-            raise UsageError(f"the function '{self.name}' gave an array of shape {found.shape}; one number is needed.", name=self.name)
+            raise UsageError(f"the function '{self.name}' gave an array of shape {found.shape}. One number is needed.", name=self.name)
         if found.dtype.kind not in "biufc":
             raise UsageError(
-                f"the function '{self.name}' gave {argument_types.spelled(found.reshape(-1)[0])}; one number is needed.", name=self.name
+                f"the function '{self.name}' gave {argument_types.spelled(found.reshape(-1)[0])}. One number is needed.", name=self.name
             )
         return found.reshape(())[()]
 

@@ -55,7 +55,7 @@ def problem(
         raise UsageError(f"the model with the numbers of its file cannot be computed: {found}") from found
     if isinstance(c, State):
         raise UsageError(
-            "an equilibrium has no exact gradients here; optimize a cycle or a run: case='cycle', case=lw.Run('2 s').", name="case"
+            "an equilibrium has no exact gradients here. Optimize a cycle or a run: case='cycle', case=lw.Run('2 s').", name="case"
         )
     reading = QuantityReader(described, numbers, c)
     goals = reading.goals(goal)
@@ -118,11 +118,11 @@ class QuantityReader:
         if what in MASS:
             return OfModel("mass", "kg", ("kg", 1.0), moving_mass)
         if what in every_parameter(self.described):
-            raise UsageError(f"'{name}': '{what}' does not vary; name it in vary=, or leave it out.", name=name)
+            raise UsageError(f"'{name}': '{what}' does not vary. Name it in vary=, or leave it out.", name=name)
         found = phrases.channel_in(what)
         if found is not None and found[0] in self.c.channels:
             tries = ", ".join(f"{w} {found[0]}" for w in ("max", "rms", "range", "mean"))
-            raise UsageError(f"'{name}': '{found[0]}' is a curve; say which number of it is meant: {tries}.", name=name)
+            raise UsageError(f"'{name}': '{found[0]}' is a curve. Say which number of it is meant: {tries}.", name=name)
         return self._measured(what, name)
 
     def _measured(self, text: str, name: str) -> OfMotion:
@@ -225,7 +225,7 @@ class QuantityReader:
                 return 1.0
             if isinstance(q, OfNumbers) and self.numbers[q.name][1].target.bare:
                 return 1.0
-            raise UsageError(f"'{text}': write the unit of the number; {q.name} is in {q.shown[0] or q.si} here.", name=text)
+            raise UsageError(f"'{text}': write the unit of the number. {q.name} is in {q.shown[0] or q.si} here.", name=text)
         try:
             dimension = parse_unit(unit)[1]
         except UsageError as problem:
@@ -280,7 +280,7 @@ def _need_agreement(limits: Sequence[Limit]) -> None:
         for b in limits[i + 1 :]:
             below, above = (a, b) if a.low > b.high else (b, a)
             if len(a.terms) == len(b.terms) == 1 and _contradict(below, above):
-                raise UsageError(f"'{below.text}' and '{above.text}' exclude each other; relax one of them.", name=below.text)
+                raise UsageError(f"'{below.text}' and '{above.text}' exclude each other. Relax one of them.", name=below.text)
 
 
 def _contradict(needs: Limit, forbids: Limit) -> bool:

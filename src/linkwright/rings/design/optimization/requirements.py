@@ -95,7 +95,7 @@ def _row(c: Trajectory, wanted: goals.Requirement) -> CheckedRequirement:
         return _boxed(found, wanted)
     for term, part in zip(wanted.terms, parts, strict=True):
         if part.ndim > 1:
-            raise UsageError(f"'{wanted.text}': {term.what} is a vector; name one component, or write a box.", name=wanted.text)
+            raise UsageError(f"'{wanted.text}': {term.what} is a vector. Name one component, or write a box.", name=wanted.text)
     flat = np.atleast_1d(sum(parts[1:], start=parts[0])) / size
     beyond = _beyond(flat, wanted.low, wanted.high)
     worst = int(np.argmax(np.where(np.isnan(beyond), np.inf, beyond)))
@@ -130,7 +130,7 @@ def _values(c: Trajectory, term: goals.GoalTerm, wanted: goals.Requirement) -> A
     if found is not None and found[0].partition(".")[0] in {name.partition(".")[0] for name in c.channels}:
         if found[1] and len(wanted.terms) > 1:
             raise UsageError(
-                f"'{wanted.text}': {found[0]} is a curve over a part of the motion; in a sum say which number of it is meant: "
+                f"'{wanted.text}': {found[0]} is a curve over a part of the motion. In a sum, choose one number of it: "
                 f"max {term.what}.",
                 name=wanted.text,
             )

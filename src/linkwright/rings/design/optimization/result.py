@@ -71,7 +71,7 @@ class QuantityChange:
 @calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
 class OptimizationResult(Result):
-    """The best design that was found. `mechanism` is it; `text` the user's file with the new numbers; `show` a page with both designs."""
+    """The best design that was found. `mechanism` is it. `text` the user's file with the new numbers. `show` a page with both designs."""
 
     problem: DesignProblem
     point: DesignPoint
@@ -107,7 +107,7 @@ class OptimizationResult(Result):
 
     @property
     def kkt(self) -> float:
-        """Return the KKT residual, relative; nan where no feasible design was found."""
+        """Return the KKT residual, relative. Nan if no feasible design was found."""
         return float("nan") if self.certificate is None else self.certificate.kkt
 
     @property
@@ -133,7 +133,7 @@ class OptimizationResult(Result):
         return Mechanism(reread(self.original.described, **self.numbers))
 
     def show(self, path: str | os.PathLike[str] | None = None) -> Path:
-        """Open a page with both designs, before and after, and a slider for every number that varies; with `path` write it there."""
+        """Open a page with both designs, before and after, and a slider for every number that varies. With `path`, write it there."""
         return import_module("linkwright.rings.studio.page").shown(f"{self.mechanism.name}-before-and-after", self._write_page, path)
 
     def _write_page(self, path: Path) -> Path:
@@ -233,7 +233,7 @@ class OptimizationResult(Result):
         starts = f"{c.agreeing} of {c.starts} starts ended here" if c.starts > 1 else "one start"
         if c.optimal:
             return [f"KKT residual {c.kkt:.1e}; {starts}{': a local optimum' if c.starts == 1 else ''}"]
-        why = "the goal has a kink there, or the search ended early; more starts or another start may find better"
+        why = "the goal has a kink there, or the search ended early. More starts or another start may find a better design"
         return [f"KKT residual {c.kkt:.1e}: not certified as a local optimum; {starts}", f"  ({why})"]
 
     def _bindings(self) -> list[str]:

@@ -97,7 +97,7 @@ def _notes(p: DesignProblem, state: SearchState, done: FinishedDesign, *, feasib
     elif not feasible:
         yield unmet(p, done, relax=not state.early)
     if p.unwritten:
-        yield f"`mechanism` is this design; `text` and `mechanism.save` cannot write it into the text of the file: {p.unwritten}"
+        yield f"`mechanism` is this design. `text` and `mechanism.save` cannot write it into the text of the file: {p.unwritten}"
 
 
 def unmet(p: DesignProblem, done: FinishedDesign, *, relax: bool = True) -> str:
@@ -128,7 +128,8 @@ def restored(problem: DesignProblem) -> DesignProblem:
             break
     if found is None:
         why = problem.point(problem.nominal).why
-        raise UsageError(f"no design within the bounds closes its loops over the whole motion; of the file's own: {why} Widen the bounds.")
+        raise UsageError(f"no design within the bounds closes its loops over the whole motion. The design of the file: {why} "
+            "Widen the bounds.")
     return begun_with(problem, found)
 
 

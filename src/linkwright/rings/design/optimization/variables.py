@@ -95,7 +95,7 @@ def _need_numbers(names: Iterable[str], described: Description) -> None:
     for name in names:
         if name not in known and name.startswith(("start.", "drive.", "control.")):
             raise UsageError(
-                f"vary: '{name}' is no parameter of the mechanism; exact gradients are taken by those. "
+                f"vary: '{name}' is not a parameter of the mechanism. Exact gradients are taken by those. "
                 "Write a speed as a parameter of the file.",
                 name=name,
             )
@@ -111,7 +111,7 @@ def _variable(name: str, given: Any, described: Description, case: Case) -> Desi
     low, high = max(low, -np.inf if file_low is None else file_low), min(high, np.inf if file_high is None else file_high)
     if not low < high:
         raise UsageError(
-            f"vary: the range of '{name}' is empty, {low:.6g} .. {high:.6g}; it must lie inside min: and max: of the file.", name=name
+            f"vary: the range of '{name}' is empty, {low:.6g} .. {high:.6g}. It must lie inside min: and max: of the file.", name=name
         )
     return DesignVariable(t, low, high, _shown(t, described))
 
@@ -135,5 +135,5 @@ def _bounds(name: str, given: Any, t: Target, sizes: Any, in_file: tuple[float |
             return Place(name, t.dimension, sizes, t.nominal).ends(meant)
     found = variation(name, given, t.dimension, sizes, nominal=t.nominal)
     if not np.isfinite([found.low, found.high]).all():
-        raise UsageError(f"vary: {name} = {given!r:.40} is no range. {ranges.WAYS['a range']}", name=given)
+        raise UsageError(f"vary: {name} = {given!r:.40} is not a range. {ranges.WAYS['a range']}", name=given)
     return found.low, found.high

@@ -39,13 +39,13 @@ class Case(ABC):
         return {"case": self.kind}
 
     def as_text(self) -> dict[str, Any] | None:
-        """Return text that `case_again` reads as the same again; None where it has objects or functions."""
+        """Return text that `case_again` reads as the same again. None if it has objects or functions."""
         return None
 
 
 @dataclass(frozen=True, init=False)
 class Cycle(Case):
-    """One cycle of the drive, for `lw.study(..., case=...)`; options as in `m.cycle`."""
+    """One cycle of the drive, for `lw.study(..., case=...)`. Options as in `m.cycle`."""
 
     options: Mapping[str, Any]
     kind = "cycle"
@@ -73,7 +73,7 @@ class Cycle(Case):
 
 @dataclass(frozen=True, init=False)
 class Path(Case):
-    """A motion of drives, points or bodies, for `lw.study(..., case=...)`; options as in `m.follow`.
+    """A motion of drives, points or bodies, for `lw.study(..., case=...)`. Options as in `m.follow`.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class Path(Case):
 
 @dataclass(frozen=True, init=False)
 class Run(Case):
-    """A run, for `lw.study(..., case=...)`; options as in `m.simulate`."""
+    """A run, for `lw.study(..., case=...)`. Options as in `m.simulate`."""
 
     duration: Any
     drive: Mapping[str, Any] | None
@@ -156,7 +156,7 @@ class Run(Case):
 
 @dataclass(frozen=True, init=False)
 class Equilibrium(Case):
-    """The static equilibrium, for `lw.study(..., case=...)`; `hold` as in `m.settle`.
+    """The static equilibrium, for `lw.study(..., case=...)`. `hold` as in `m.settle`.
 
     Examples
     --------
@@ -192,7 +192,7 @@ class Calling(Case):
     def run(self, system: System) -> Trajectory | State:
         found = self.function(Mechanism(compiled_of(system).described))
         if not isinstance(found, Trajectory | State):
-            raise UsageError(f"case: the function gave {type(found).__name__}; a cycle, a run or a state is needed.")
+            raise UsageError(f"case: the function gave {type(found).__name__}. A cycle, a run or a state is needed.")
         return found
 
     def described(self) -> dict[str, Any]:

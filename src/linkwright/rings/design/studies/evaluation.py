@@ -483,7 +483,7 @@ def _read(m: Measure | MeasureFunction, result: Trajectory | State) -> float:
         except Exception as problem:  # whatever a user's function raises
             raise UsageError(f"measure '{m.name}': {type(problem).__name__}: {problem}", name=m.name) from problem
         if found.shape:
-            raise UsageError(f"measure '{m.name}' gave an array of shape {found.shape}; one number is needed.", name=m.name)
+            raise UsageError(f"measure '{m.name}' gave an array of shape {found.shape}. One number is needed.", name=m.name)
         return float(found)
     if isinstance(result, State):
         x = np.atleast_1d(np.asarray(result[m.channel], dtype=float))

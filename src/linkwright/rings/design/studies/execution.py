@@ -193,7 +193,7 @@ def _elsewhere(
             waiting[executor.submit(compute, key, packed, numbers, 1 if threads is None else threads)] = chunk, numbers, attempt
         except (RuntimeError, BrokenExecutor) as problem:
             raise UsageError(
-                f"the executor refuses work: {problem}. What is done is stored; run it again with another executor.", name="executor"
+                f"the executor refuses work: {problem}. The finished rows are stored. Run it again with another executor.", name="executor"
             ) from problem
 
     def more() -> None:

@@ -91,7 +91,7 @@ class Corners(Plan):
                 raise UsageError(f"{v.name} = {v.text} has no ends, so it has no corners. Write a range or a tolerance.", name=v.name)
         if len(self.variations) > MOST_CORNERS:
             raise UsageError(
-                f"{len(self.variations)} numbers have {2.0 ** len(self.variations):.3g} corners; {MOST_CORNERS} numbers are possible. "
+                f"{len(self.variations)} numbers have {2.0 ** len(self.variations):.3g} corners. {MOST_CORNERS} numbers are possible. "
                 "Name those that matter most, or use a plan that draws (sobol, latin, random).",
                 name="plan",
             )
@@ -296,7 +296,7 @@ def plan(kind: str | None, variations: Sequence[Variation], n: int | None, seed:
         raise UsageError(f"there is no plan '{kind}'.", nearest(str(kind), [p for p in PLANS if p != "rows"], "Plans"))
     if kind not in DRAWN:
         if n is not None:
-            raise UsageError(f"the plan '{kind}' has as many rows as its values make; count={n} belongs to {', '.join(DRAWN)}.", name=kind)
+            raise UsageError(f"the plan '{kind}' has as many rows as its values make. count={n} belongs to {', '.join(DRAWN)}.", name=kind)
         return _few_enough({"grid": Grid, "corners": Corners, "one at a time": OneAtATime}[kind](every))
     if n is None:
         raise UsageError(f"the plan '{kind}' needs the number of its rows: count=1000.", name=kind)
@@ -310,6 +310,6 @@ def plan(kind: str | None, variations: Sequence[Variation], n: int | None, seed:
 def _few_enough(found: Plan) -> Plan:
     if len(found) > MOST_ROWS:
         raise UsageError(
-            f"a grid of {len(found):.3g} rows is more than can be done; use fewer values, or a plan that draws (sobol, latin)."
+            f"a grid of {len(found):.3g} rows is more than can be done. Use fewer values, or a plan that draws (sobol, latin)."
         )
     return found

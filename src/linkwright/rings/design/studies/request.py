@@ -82,7 +82,7 @@ def study(
     folder : str or path, optional
         Folder to write to: rows are stored as they are done, and the same call continues the study.
     executor : concurrent.futures.Executor, optional
-        Executor that computes the rows, or the one of a Dask client.
+        Executor that computes the rows, or the executor of a Dask client.
     threads : int, optional
         Number of cores to use (default: all).
     progress : bool or callable, optional
@@ -193,11 +193,11 @@ def _rows_of(vary: Any, described: Description, done: Case, name: str | None, co
         names = [str(c) for c in vary.columns]
         need_different(names)
         if name not in (None, "rows") or count is not None:
-            raise UsageError("the rows of a frame are taken as they are; plan= and count= belong to ranges.", name="rows")
+            raise UsageError("the rows of a frame are taken as they are. plan= and count= belong to ranges.", name="rows")
         try:
             table = np.asarray(vary.to_numpy(), dtype=float)
         except (TypeError, ValueError):
-            raise UsageError("vary: the frame has entries that are no numbers; columns are numbers in SI.", name="vary") from None
+            raise UsageError("vary: the frame has entries that are not numbers. Columns are numbers in SI.", name="vary") from None
         if not len(table) or not np.isfinite(table).all():
             raise UsageError("vary: the frame needs rows, and finite numbers (in SI) in all of them.", name="vary")
         columns = [variation(c, table[:, i].tolist(), None) for i, c in enumerate(names)]
@@ -258,7 +258,7 @@ def _need_other_names(names: Sequence[str], measures: Sequence[str]) -> None:
     twice = sorted(set(measures) & {*names, *VERDICT_COLUMNS, "row"})
     if twice:
         raise UsageError(
-            f"measure: {', '.join(map(repr, twice))} is the name of another column of the table; give it another one.", name="measure"
+            f"measure: {', '.join(map(repr, twice))} is the name of another column of the table. Give it another one.", name="measure"
         )
 
 

@@ -84,7 +84,7 @@ class StudySummary(Result):
         for m in self.measures:
             if m.name == name:
                 return m
-        raise UsageError(f"'{name}' was not measured; measures are {', '.join(m.name for m in self.measures)}.", name=name)
+        raise UsageError(f"'{name}' was not measured. Measures are {', '.join(m.name for m in self.measures)}.", name=name)
 
     def as_dict(self) -> dict[str, Any]:
         out: dict[str, Any] = {
@@ -250,7 +250,7 @@ class SobolIndices(Result):
         return Table.of([("variable", ""), *((x, "-", ".3f") for x in names)], rows, "shares of the variance")
 
     def __str__(self) -> str:
-        lost = f"; {self.lost:,} with failed designs are left out: shares are those of the rest" if self.lost else ""
+        lost = f"; {self.lost:,} with failed designs are left out: shares count the rest" if self.lost else ""
         head = f"shares of the variance of {self.measure}, {counted(self.samples, 'sample', spec=',')}{lost}"
         return f"{head}\n{self.table().text()}"
 

@@ -23,7 +23,7 @@ from linkwright.files.writing import atomic
 FORMAT = 1
 POINTER, MANIFEST, ROWS = "study.json", "manifest.json", "rows"
 MARK = b"linkwright study"
-OLDER = "stored by an earlier version, which did not record unknown checks; call lw.study(...) again to have them"
+OLDER = "stored by an earlier version, which did not record unknown checks. Call lw.study(...) again to have them"
 
 
 class Part(NamedTuple):
@@ -176,7 +176,7 @@ def manifest_of(place: Path) -> dict[str, Any]:
     """The manifest of the current study of a folder."""
     pointer = _read(place / POINTER)
     if not isinstance(pointer, dict) or not isinstance(pointer.get("current"), str):
-        raise UsageError(f"cannot read {place}: it is a folder without a study (no {POINTER}); runs are files, .npz or .parquet.")
+        raise UsageError(f"cannot read {place}: it is a folder without a study (no {POINTER}). Runs are files, .npz or .parquet.")
     found = _read(place / pointer["current"][:16] / MANIFEST)
     if not isinstance(found, dict) or found.get("format") != FORMAT or not _is_whole(found):
         raise unusable(place)
@@ -217,7 +217,7 @@ def is_study(path: Any) -> bool:
 def _pointed(place: Path, key: str, manifest: Mapping[str, Any]) -> str:
     """Make this the current study of the folder; say what differs from the one before."""
     if place.exists() and not place.is_dir():
-        raise UsageError(f"{place} is a file; a study needs a folder.", name=place)
+        raise UsageError(f"{place} is a file. A study needs a folder.", name=place)
     others = [x for x in place.iterdir() if not x.name.startswith(".")] if place.exists() else []
     pointer = _read(place / POINTER) if others else None
     if others and not isinstance(pointer, dict):
@@ -236,7 +236,7 @@ def _pointed(place: Path, key: str, manifest: Mapping[str, Any]) -> str:
 
 REASONS = {
     "model": "the model has changed",
-    "work": "what is computed or measured has changed",
+    "work": "the computation or the measures have changed",
     "plan": "the plan or the ranges have changed",
     "equations": "the equations of this version of Linkwright are others",
 }

@@ -61,9 +61,9 @@ def _verdicts(p: Part) -> list[RowVerdict]:
 @calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
 class Study(Result):
-    """Rows of designs and what was measured of them. `study.table()` has the rows, with the verdict of every row and its reason in `why`.
+    """Rows of designs and their measures. `study.table()` has the rows, with the result of each row's checks and its reason in `why`.
 
-    A row has the verdict of its worst check: "failed" rows have nan, "unknown" ones have numbers that are not known to hold.
+    A row has the result of its worst check: "failed" rows have nan, "unknown" ones have numbers that are not known to hold.
     """
 
     __getstate__ = essentials
@@ -101,7 +101,7 @@ class Study(Result):
     # ---------------------------------------------------------------- tables
 
     def parts(self) -> Iterator[Part]:
-        """Rows in stretches, in their order; of a folder one stretch in memory at a time."""
+        """Rows in stretches, in their order. For a folder, one stretch is in memory at a time."""
         return self.store.parts()
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -147,7 +147,7 @@ class Study(Result):
 
     @property
     def verdicts(self) -> np.ndarray:
-        """Return the verdict of every row, which its worst check decides: "passed", "unknown" or "failed"."""
+        """Return the result of every row, which is the result of its worst check: "passed", "unknown" or "failed"."""
         return self._gathered(lambda p: np.array([x.verdict for x in _verdicts(p)], dtype=object))
 
     @property
@@ -161,7 +161,7 @@ class Study(Result):
         return tuple(map(str, self.manifest.get("not_checked", ())))
 
     def table(self) -> Table:
-        """Return all rows in SI: parameters that vary, measures (nan where a row failed), its verdict and why."""
+        """Return all rows in SI: parameters that vary, measures (nan if a row failed), the result of its checks and why."""
         parts = [(np.arange(p.first, p.last), p.numbers, p.values, _verdicts(p)) for p in self.parts()]
         empty = (np.zeros(0, dtype=int), np.zeros((0, len(self.names))), np.zeros((0, len(self.measures))))
         rows, numbers, values = (np.concatenate([x[k] for x in parts]) if parts else empty[k] for k in range(3))
@@ -184,7 +184,7 @@ class Study(Result):
         return Table.of(["fact", "value", "unit"], facts, "model")
 
     def to_pandas(self) -> DataFrame:
-        """Return all rows as a pandas table in SI, indexed by row; `frame.attrs["units"]` has the units."""
+        """Return all rows as a pandas table in SI, indexed by row. `frame.attrs["units"]` has the units."""
         out = self.table().to_pandas().set_index("row")
         out.attrs |= {"units": dict(self.units), "not_checked": list(self.not_checked)}
         return out
@@ -197,7 +197,7 @@ class Study(Result):
         return {"rows": len(self), "of": self.total, **self.table().as_dict()}
 
     def to_xarray(self) -> Dataset:
-        """Return the measures as an xarray Dataset: over the axes of the grid where the plan is one, else over rows."""
+        """Return the measures as an xarray Dataset: over the axes of the grid if the plan is one, else over rows."""
         xr = package("xarray")
         attrs = {"mechanism": self.manifest["name"]}
         if isinstance(self.plan, Grid):
@@ -217,7 +217,7 @@ class Study(Result):
         for p in self.parts():
             if p.first <= row < p.last:
                 return dict(p.traces.get(row - p.first, {}))
-        raise UsageError(f"row {row} is not done; rows go from 0 to {self.total - 1}.", name="row")
+        raise UsageError(f"row {row} is not done. Rows go from 0 to {self.total - 1}.", name="row")
 
     # ---------------------------------------------------------------- what they say
 
@@ -232,7 +232,7 @@ class Study(Result):
         return StudySummary(len(self), failures, tuple(found), unknown, self.not_checked)
 
     def scale(self, name: str) -> float:
-        """Return the size by which round-off of a measure is judged: the characteristic length for lengths, 1 rad for angles; else 0."""
+        """Return the size by which round-off of a measure is judged: the characteristic length for lengths, 1 rad for angles, else 0."""
         unit = self.units.get(name, "")
         if unit == "m" and self.work is not None:
             return float(compiled_of(self.work.system).loops.kappa)
@@ -251,7 +251,7 @@ class Study(Result):
         return shown(x, t.dimension, self.work.numbers.described.units, 6)
 
     def indices(self, measure: str | None = None) -> SobolIndices:
-        """Return first- and total-order Sobol indices of a measure; the plan must be "saltelli"."""
+        """Return first- and total-order Sobol indices of a measure. The plan must be "saltelli"."""
         name = self._one(measure)
         if self.manifest["plan"].get("plan") != Saltelli.kind:
             raise UsageError(
@@ -259,14 +259,14 @@ class Study(Result):
                 name="plan",
             )
         if not self.complete:
-            raise UsageError(f"{len(self):,} of {self.total:,} rows are done; Sobol indices need all.")
+            raise UsageError(f"{len(self):,} of {self.total:,} rows are done. Sobol indices need all.")
         return sobol_indices(name, self.names, self[name])
 
     def _one(self, measure: str | None) -> str:
         if measure is None and len(self.measures) == 1:
             return self.measures[0]
         if measure is None:
-            raise UsageError(f"there are several measures; name one: {', '.join(map(repr, self.measures))}.")
+            raise UsageError(f"there are several measures. Name one: {', '.join(map(repr, self.measures))}.")
         return self.measures[self._place(measure)]
 
     # ---------------------------------------------------------------- designs
@@ -280,7 +280,7 @@ class Study(Result):
         for p in self.parts():
             if p.first <= row < p.last:
                 return dict(zip(self.names, map(float, p.numbers[row - p.first]), strict=True))
-        raise UsageError(f"there is no row {row}; rows go from 0 to {self.total - 1}.")
+        raise UsageError(f"there is no row {row}. Rows go from 0 to {self.total - 1}.")
 
     def mechanism(self, row: int) -> Mechanism:
         """Return the mechanism of a row."""
@@ -296,7 +296,7 @@ class Study(Result):
         """Return the row with the least or greatest measure: "min max A.torque", "max end tool.T.x"."""
         word, _, rest = " ".join(goal.split()).partition(" ")
         if word not in ("min", "max") or not rest:
-            raise UsageError(f"'{goal}' is no goal: write min or max and a measure, {('min ' + self.measures[0])!r}.", name=goal)
+            raise UsageError(f"'{goal}' is not a goal: write min or max and a measure, {('min ' + self.measures[0])!r}.", name=goal)
         y = self[rest] if rest in self.measures else self[self.measures[self._place(rest)]]
         known = np.flatnonzero(np.isfinite(y))
         if not len(known):
@@ -330,7 +330,7 @@ class Study(Result):
         return import_module("linkwright.rings.studio.study_plots").plot(self, what, path, **options)
 
     def show(self, path: str | os.PathLike[str] | None = None) -> Path:
-        """Open a page with sliders over the grid (or a table of points) and curves of the measures; with `path` write it there."""
+        """Open a page with sliders over the grid (or a table of points) and curves of the measures. With `path`, write it there."""
         from importlib import import_module
 
         write = import_module("linkwright.rings.studio.study_page").write

@@ -180,7 +180,7 @@ class ToleranceAnalysis(Result):
         for r in self.results:
             if r.measure == name:
                 return r
-        raise UsageError(f"'{name}' was not measured; measures are {', '.join(r.measure for r in self.results)}.", name=name)
+        raise UsageError(f"'{name}' was not measured. Measures are {', '.join(r.measure for r in self.results)}.", name=name)
 
     def __str__(self) -> str:
         out = []
@@ -251,7 +251,7 @@ def tolerances(
     how = _method(method, named)
     described: Description = holding(mechanism.description, mechanism.system, case)
     if how == "linear" and options:
-        raise UsageError(f"{listing(options)} belong to designs that are computed; the method 'linear' computes none.")
+        raise UsageError(f"{listing(options)} belong to designs that are computed. The method 'linear' computes none.")
     if named:
         chosen = parameters.choose(every_parameter(described), vary, described)
         if not chosen:
@@ -306,13 +306,13 @@ def _analysis(study: Study, limits: Any, how: str, named: bool = False) -> Toler
         out.append(_result(name, *units, linear.values[k], effects, texts, designs, (low, high), study.scale(name), places[k][0]))
     if not study.complete:
         total = counted(study.total, "design", spec=",")
-        notes.append(f"Interrupted after {len(study):,} of {total}: shares and deviations of drawn designs are those of these alone.")
+        notes.append(f"Interrupted after {len(study):,} of {total}: shares and deviations of drawn designs count only these designs.")
     if failed.any():
         drawn = counted(len(study), "drawn design", spec=",")
-        notes.append(f"{int(failed.sum()):,} of {drawn} failed and count as outside; study.why has the reasons.")
+        notes.append(f"{int(failed.sum()):,} of {drawn} failed and count as outside. study.why has the reasons.")
     if unknown:
         drawn, first = counted(len(study), "drawn design", spec=","), next(iter(unknown.values()))
-        notes.append(f"{len(unknown):,} of {drawn} are unknown and count by their numbers: {first}; study.unknown has all reasons.")
+        notes.append(f"{len(unknown):,} of {drawn} are unknown and count by their numbers: {first}. study.unknown has all reasons.")
     return ToleranceAnalysis(tuple(out), study, linear.exact, how, tuple(dict.fromkeys(notes)), _held(study, nominal))
 
 
@@ -334,7 +334,7 @@ def _extreme(c: Any, m: Any) -> tuple[str, str]:
     if m.read_from(c).grows:
         return top.place, singular_positions.NEAR_PEAK
     if top.end:
-        return top.place, f"{m.name}: the extreme lies at an end of the motion, {top.place}; derivatives are taken there."
+        return top.place, f"{m.name}: the extreme lies at an end of the motion, {top.place}. Derivatives are taken there."
     if top.rivals:
         return top.place, f"{m.name}: at {listing(top.rivals)} it is nearly as high. That extreme may overtake this one."
     return top.place, ""
@@ -388,7 +388,7 @@ def _is_elsewhere(v: Variation, in_file: float) -> bool:
 
 def _elsewhere(study: Study, v: Variation, in_file: float) -> str:
     said = study._shown_number(v.name, in_file)
-    return f"Another design than that of the file: {v.name} is {said} there, outside {v.text}; '+- ...' alone is about the file's number."
+    return f"This design differs from the file: {v.name} is {said} there, outside {v.text}; '+- ...' alone is about the file's number."
 
 
 @dataclass(frozen=True)
@@ -574,10 +574,11 @@ def _limits(given: Any, study: Study, nominal: Any) -> dict[str, tuple[float | N
         given = {study.measures[0]: given}
     for name, pair in given.items():
         if name not in out:
-            raise UsageError(f"limits: '{name}' is not measured; measures are {', '.join(map(repr, study.measures))}.", name=name)
+            raise UsageError(f"limits: '{name}' is not measured. Measures are {', '.join(map(repr, study.measures))}.", name=name)
         if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
             raise UsageError(
-                f"limits of '{name}' are two values, ('1 mm', '2 mm'), None where there is none, not {pair!r:.40}.", name=name, value=pair
+                f"limits of '{name}' are two values, ('1 mm', '2 mm'), with None for a missing one, not "
+                f"{pair!r:.40}.", name=name, value=pair
             )
         ends = [None if x is None else _si(x, name, study, nominal) for x in pair]
         if ends[0] is not None and ends[1] is not None and not ends[0] < ends[1]:

@@ -182,7 +182,7 @@ def _law(meant: ranges.Distribution, place: Place) -> Variation:
     name, text, law = place.name, meant.text, meant.law
     if law not in LAWS:
         raise UsageError(
-            f"{name}: there is no distribution '{law}'. Known: {', '.join(LAWS)}; those of scipy.stats are taken as objects.",
+            f"{name}: there is no distribution '{law}'. Known: {', '.join(LAWS)}. Distributions of scipy.stats are given as objects.",
             name=law,
             allowed=LAWS,
         )

@@ -144,7 +144,7 @@ def _of_drive(name: str, described: Description) -> Target:
     value = drives[inner].value
     if not isinstance(value, int | float):
         raise UsageError(
-            f"vary: the drive of '{inner}' is no single number ({drives[inner].kind}); vary a parameter it is written with.", name=inner
+            f"vary: the drive of '{inner}' is not a single number ({drives[inner].kind}). Vary a parameter it is written with.", name=inner
         )
     turns = is_rotary(described, inner)
     kind = DRIVE_KINDS.get(drives[inner].kind)

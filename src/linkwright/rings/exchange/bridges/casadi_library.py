@@ -69,7 +69,7 @@ class CasadiLibrary:
                 names = call.kernels.entries.get(b.name, ())
                 order = f": {', '.join(names)}" if len(names) == b.size else ""
                 raise UsageError(
-                    f"input '{b.name}' of '{call.name}' has shape {y.shape}; it needs ({b.size}, 1){order}. For many states map the "
+                    f"input '{b.name}' of '{call.name}' has shape {y.shape}. It needs ({b.size}, 1){order}. For many states map the "
                     f"casadi.Function: f.function('{call.name}').function.map(n).",
                     name=b.name,
                 )
@@ -78,7 +78,7 @@ class CasadiLibrary:
             found = function(*arrays)
         except NotImplementedError:
             kinds = ", ".join(sorted({type(x).__name__ for x in arrays}))
-            raise UsageError(f"inputs of '{call.name}' are {kinds}; SX and MX cannot be mixed in one call.", name=call.name) from None
+            raise UsageError(f"inputs of '{call.name}' are {kinds}. SX and MX cannot be mixed in one call.", name=call.name) from None
         return tuple(found) if isinstance(found, (tuple, list)) else (found,)
 
     def solved(self, call: KernelCall, arguments: Sequence[Any]) -> Any:
@@ -178,7 +178,7 @@ def external(function: Any, hessian: bool) -> Any:
 
     compiler = next((found for name in COMPILERS if (found := shutil.which(name))), None)
     if compiler is None:
-        raise UsageError(f"compiled=True needs a C compiler ({', '.join(COMPILERS)}); s.casadi() works without one.", name="compiled")
+        raise UsageError(f"compiled=True needs a C compiler ({', '.join(COMPILERS)}). s.casadi() works without one.", name="compiled")
     name = function.name()
     folder = tempfile.TemporaryDirectory(prefix="linkwright-")
     _FOLDERS.append(folder)
@@ -218,7 +218,7 @@ class CodeSize:
         """Raise UsageError where compiling takes more memory than this machine has."""
         there = memory_of_machine()
         if there is not None and self.memory > there:
-            raise UsageError(f"C of '{name}' has {self}; this machine has {there / 1e9:.2g} GB. {self._advice(hessian)}", name=name)
+            raise UsageError(f"C of '{name}' has {self}. This machine has {there / 1e9:.2g} GB. {self._advice(hessian)}", name=name)
 
     def warn(self, name: str, hessian: bool) -> None:
         """Warn of a compilation of minutes, before it begins."""

@@ -146,7 +146,7 @@ class KernelCall:
         values = {**self.kernels.defaults, **{k: x for k, x in more.items() if x is not None}, **dict(zip(needed, given, strict=False))}
         missing = [name for name in needed if name not in values]
         if missing:
-            raise UsageError(f"'{self.name}' takes {', '.join(needed)}; {', '.join(missing)} is missing.", name=self.name)
+            raise UsageError(f"'{self.name}' takes {', '.join(needed)}. {', '.join(missing)} is missing.", name=self.name)
         return [self._by_name(b, values[b.name], stack) for b in self.inputs]
 
     def _by_name(self, b: programs.Block, value: Any, stack: Any) -> Any:
@@ -166,7 +166,7 @@ class KernelCall:
         if (not shape and b.shape != (1,)) or len(own) < len(b.shape) or own[len(own) - len(b.shape) :] != b.shape:
             names = self.kernels.entries.get(b.name, ())
             order = f": {', '.join(names)}" if len(names) == b.size else ""
-            raise UsageError(f"input '{b.name}' of '{self.name}' has shape {tuple(shape)}; it needs (..., {b.size}){order}.", name=b.name)
+            raise UsageError(f"input '{b.name}' of '{self.name}' has shape {tuple(shape)}. It needs (..., {b.size}){order}.", name=b.name)
         return own[: len(own) - len(b.shape)]
 
     def common(self, leads: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

@@ -300,7 +300,7 @@ def _minor() -> int:
     header = Path(jax.ffi.include_dir()) / "xla" / "ffi" / "api" / "c_api.h"
     found = re.search(r"#define XLA_FFI_API_MINOR (\d+)", header.read_text(encoding="utf-8"))
     if found is None:
-        raise UsageError("this version of jaxlib does not say the version of its foreign function interface; use s.jax(repair=True).")
+        raise UsageError("this version of jaxlib does not give the version of its foreign function interface. Use s.jax(repair=True).")
     return int(found[1])
 
 
@@ -352,7 +352,7 @@ def applied(linear: LinearMap, values: Sequence[Any], changes: Sequence[Any]) ->
 def refused(*_: Any) -> NoReturn:
     """Raise UsageError about second derivatives."""
     raise UsageError(
-        "kernels have derivatives of first order; s.jax(native=True) has every order, and takes long to compile.", name="kernel"
+        "kernels have derivatives of first order. s.jax(native=True) has every order, and takes long to compile.", name="kernel"
     )
 
 

@@ -171,7 +171,7 @@ class Bridge(errors.Renamed):
 
     @cached_property
     def names(self) -> Mapping[str, Sequence[str]]:
-        """Names of the entries of inputs and outputs; `position` and `velocity` have a row for each named point."""
+        """Names of the entries of inputs and outputs. `position` and `velocity` have a row for each named point."""
         points = [f"{b.name}.{p.name}" for b in self.core.description.bodies for p in b.points]
         return {**self.core.kernels.entries, "position": points, "velocity": points}
 
@@ -207,7 +207,7 @@ class Bridge(errors.Renamed):
         tau : array or mapping
             Torques and forces, by name or in the order of `names`.
         t : scalar, optional
-            Time, where a load depends on it.
+            Time, if a load depends on it.
         near : array, optional
             References of cut joints.
         parameters : array or mapping, optional
@@ -232,7 +232,7 @@ class Bridge(errors.Renamed):
         a : array or mapping
             Accelerations.
         t : scalar, optional
-            Time, where a load depends on it.
+            Time, if a load depends on it.
         near : array, optional
             References of cut joints.
         parameters : array or mapping, optional
@@ -268,14 +268,14 @@ class Bridge(errors.Renamed):
     ) -> DrivenMotion:
         """Return q, v and a of all joints from positions, speeds and accelerations of the drives (default zero).
 
-        guess: q near the solution, which decides the branch; the start of the model by default. NaN where Newton's method does not close
+        guess: q near the solution, which decides the branch. The start of the model by default. NaN if Newton's method does not close
         the loops from there.
         """
         newton, lib, rest = self._function("kinematics", True), self.library, np.zeros(len(self.core.kernels.drives))
         more = {"near": near, "parameters": parameters}
         guess = self.core.start.q if guess is None else guess
         if isinstance(drive, Mapping) and (missing := [n for n in self.core.kernels.drives if n not in drive]):
-            raise UsageError(f"kinematics takes the positions of all drives; {', '.join(missing)} is missing.", name=missing[0])
+            raise UsageError(f"kinematics takes the positions of all drives. {', '.join(missing)} is missing.", name=missing[0])
         arguments = newton.call.arguments([guess, self._still, drive, rest, rest], more, lib.stack)
         q = lib.solved(newton.call, arguments)
         for _ in range(2 if lib.second else 1):
@@ -318,7 +318,7 @@ class Bridge(errors.Renamed):
         integrator : str, default "rk4"
             Method of integration.
         t : scalar, optional
-            Time at the begin, where a load depends on it.
+            Time at the start, if a load depends on it.
         near : array, optional
             References of cut joints.
         parameters : array or mapping, optional
@@ -327,7 +327,7 @@ class Bridge(errors.Renamed):
         Returns
         -------
         NextState
-            q and v, NaN where loops stay open or a position is singular.
+            q and v, NaN if loops stay open or a position is singular.
         """
         table, lib = scheme_of(integrator), self.library
         kernels = [self.function("rates"), *([self._function("projection", True)] if len(self.core.loops.row_scale) else [])]

@@ -217,7 +217,7 @@ class _Functions:
 
 
 def _refused(*_: Any) -> Any:
-    raise UsageError("kernels have derivatives of first order; s.torch(native=True) has every order, and is slower.", name="kernel")
+    raise UsageError("kernels have derivatives of first order. s.torch(native=True) has every order, and is slower.", name="kernel")
 
 
 def _function(host: Callable[..., list[np.ndarray]], back: Any, ahead: Any, name: str) -> Any:

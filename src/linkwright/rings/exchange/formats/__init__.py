@@ -31,12 +31,12 @@ def format_of(path: Any, named: str | None = None, more: tuple[str, ...] = ()) -
     if not found:
         if ending in files.MODELS:
             raise UsageError(
-                f"a model file ({ending}) is no export: m.save('my{ending}') or `linkwright export MODEL -o my{ending}` writes it.",
+                f"a model file ({ending}) is not an export: m.save('my{ending}') or `linkwright export MODEL -o my{ending}` writes it.",
                 name="path",
             )
         every = [*more, *(e for x in FORMATS.values() for e in x.endings)]
         kind = f"unsupported file type '{ending}'" if ending else f"'{os.fspath(path)}' has no file type"
-        raise UsageError(f"{kind}; use {', '.join(every[:-1])} or {every[-1]}, or name a format: {', '.join(FORMATS)}.")
+        raise UsageError(f"{kind}. Use {', '.join(every[:-1])} or {every[-1]}, or name a format: {', '.join(FORMATS)}.")
     return found[0]
 
 

@@ -103,7 +103,7 @@ class ExportFormat:
         """Return the texts of the files by name; a `name` among the options names them, `model` otherwise."""
         if self.texts is None:
             raise UsageError(
-                f"the format {self.name} is no text. Give the path of a file: m.export('model{self.endings[0]}').", name="format"
+                f"the format {self.name} is not a text. Give the path of a file: m.export('model{self.endings[0]}').", name="format"
             )
         stem = options.get("name") if any(x.keyword == "name" for x in self.options) else None
         found = self.texts(mechanism, f"{stem or 'model'}{self.endings[0]}", None, **options)
@@ -148,7 +148,7 @@ def listed(text: str) -> list[str]:
 TRANSMISSION = (
     ExportOption(
         "motors",
-        "motors of a transmission that is written alone; robot formats get its equivalent tree",
+        "motors of a transmission that is written alone (robot formats get its equivalent tree)",
         metavar="A,B",
         read=listed,
     ),
@@ -162,11 +162,11 @@ def transmission_of(mechanism: Any, motors: Any, joints: Any, others: Mapping[st
         return None
     if motors is None or joints is None:
         raise UsageError(
-            f"a transmission needs motors and joints; name the {'motors' if motors is None else 'joints'} as well.", name="motors"
+            f"a transmission needs motors and joints. Name the {'motors' if motors is None else 'joints'} as well.", name="motors"
         )
     for key, value in others.items():
         if value is not None:
-            raise UsageError(f"the option '{key}' belongs to the whole mechanism; a transmission has none. Leave it out.", name=key)
+            raise UsageError(f"the option '{key}' belongs to the whole mechanism. A transmission has none. Leave it out.", name=key)
     return mechanism.system.transmission(motors, joints)
 
 

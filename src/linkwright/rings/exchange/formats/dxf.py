@@ -71,7 +71,7 @@ FORMAT = ExportFormat(
     endings=(".dxf",),
     about="a drawing 1:1 in millimeters, on layers: links with bearing eyes, positions over the cycle, coupler curves",
     options=(
-        ExportOption("positions", "positions over the cycle that are drawn (default 8; 0: none)", metavar="N", read=int),
+        ExportOption("positions", "positions over the cycle that are drawn (default 8, 0 for none)", metavar="N", read=int),
         ExportOption("trace", "points whose paths are drawn: coupler.P,... (default: marked points)", metavar="A,B", read=listed),
         ExportOption("width", "width of the links (default: by the size of the mechanism)", metavar="LENGTH"),
         ExportOption("dimensions", "distances of the pins of every link", switch=True),

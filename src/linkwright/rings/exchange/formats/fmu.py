@@ -30,8 +30,8 @@ FORMAT = ExportFormat(
         ExportOption(
             "inputs",
             "input: a joint or cylinder and its kind (torque, force, voltage, position, speed, motion), a body and wrench, "
-            "or a parameter of forces and efforts and parameter; "
-            "default: drives of constant value",
+            "or a parameter of forces and efforts and parameter (default: "
+            "drives of constant value)",
             flag="--input",
             metavar="NAME=KIND",
             pairs=True,

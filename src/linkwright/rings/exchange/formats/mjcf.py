@@ -19,7 +19,7 @@ FORMAT = ExportFormat(
     endings=(".xml", ".mjcf"),
     about="MuJoCo's XML (MJCF)",
     options=(
-        ExportOption("timestep", "time step in seconds (default: 1e-3); loops are as stiff as it allows", metavar="SECONDS", read=number),
+        ExportOption("timestep", "time step in seconds (default: 1e-3, loops are as stiff as it allows)", metavar="SECONDS", read=number),
         ExportOption("floor", "least inertia of a body, as a share of the mechanism's", metavar="SHARE", read=number),
         *TRANSMISSION,
     ),

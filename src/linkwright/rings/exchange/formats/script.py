@@ -41,7 +41,7 @@ def texts(
 FORMAT = ExportFormat(
     name="script",
     endings=(".js",),
-    about="a script for pages and node that computes by itself",
+    about="a script for pages and node that computes everything itself",
     options=(
         ExportOption("kernels", "kernels by name (default: forward and inverse dynamics and more)", metavar="A,B", read=listed),
         ExportOption("parameters", "numbers that stay inputs: names or patterns", metavar="A,B", read=listed),

@@ -18,7 +18,7 @@ def direction(element: XmlElement, values: Sequence[float]) -> Vec3:
     """A unit vector; zero is an error of the element."""
     size = math.sqrt(sum(x * x for x in values))
     if size < 1e-9:
-        raise element.error("the axis is zero; give a direction such as 0 0 1.")
+        raise element.error("the axis is zero. Give a direction such as 0 0 1.")
     if abs(size - 1.0) < 1e-12:
         return (values[0], values[1], values[2])
     return (values[0] / size, values[1] / size, values[2] / size)

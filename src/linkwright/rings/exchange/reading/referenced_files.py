@@ -58,7 +58,7 @@ class Folders:
         if not rest:
             return None, "the path is empty"
         if scheme not in ("", "file", *INSIDE):
-            return None, f"{scheme}:// is not read; nothing is fetched from a network"
+            return None, f"{scheme}:// is not read. Nothing is fetched from a network"
         outside = False
         for place in self._candidates(scheme, rest):
             real = Path(os.path.realpath(place))

@@ -55,7 +55,7 @@ class XmlElement:
         """The only element of that name, None without one; two are an error."""
         found = self.all(tag)
         if len(found) > 1:
-            raise found[1].error(f"a second <{tag}> in {self.shown}; one is allowed.")
+            raise found[1].error(f"a second <{tag}> in {self.shown}. One is allowed.")
         return found[0] if found else None
 
     def need(self, tag: str) -> XmlElement:
@@ -103,7 +103,7 @@ class XmlElement:
         if abs(value) > largest:
             if infinite:
                 return math.copysign(math.inf, value)
-            raise self.error(f"{label}{given} is larger than any machine; numbers above {largest:g} are refused.")
+            raise self.error(f"{label}{given} is larger than any machine. Numbers above {largest:g} are refused.")
         smallest = 1e-60  # of a number in SI that is not zero
         return value if abs(value) >= smallest else 0.0
 
@@ -142,7 +142,7 @@ def parse_xml(content: bytes | str, file: str, roots: Sequence[str] = ()) -> Xml
     """The root element of an XML text; `file` is used in messages."""
     data = content.encode() if isinstance(content, str) else content
     if len(data) > MOST_BYTES:
-        raise ModelError(f"the text is larger than {MOST_BYTES / 1e6:g} MB; a model of that size is not read.", Source(file))
+        raise ModelError(f"the text is larger than {MOST_BYTES / 1e6:g} MB. A model of that size is not read.", Source(file))
     with process.all_in_use():  # elements by the hundred thousand
         root = _XmlBuilder(file).read(data)
     if roots and root.tag not in roots:
@@ -221,9 +221,9 @@ class _XmlBuilder:
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self.count += 1
         if self.count > MOST_ELEMENTS:
-            raise ModelError(f"the file has more than {MOST_ELEMENTS} elements; a model of that size is not read.", self._here, name="file")
+            raise ModelError(f"the file has more than {MOST_ELEMENTS} elements. A model of that size is not read.", self._here, name="file")
         if len(self.open) >= DEEPEST:
-            raise ModelError(f"elements nest more than {DEEPEST} deep; such a file is not read.", self._here)
+            raise ModelError(f"elements nest more than {DEEPEST} deep. Such a file is not read.", self._here)
         self.open.append((tag, attributes, self._here, [], []))
         if self.only_first:
             raise _Enough
@@ -241,7 +241,7 @@ class _XmlBuilder:
             self.open[-1][4].append(text)
 
     def _doctype(self, *_: Any) -> NoReturn:
-        raise ModelError("a document type (<!DOCTYPE ...>) is refused; take it out, a model needs none.", self._here)
+        raise ModelError("a document type (<!DOCTYPE ...>) is refused. Take it out, a model needs none.", self._here)
 
     def _entity(self, *_: Any) -> NoReturn:
-        raise ModelError("entities (<!ENTITY ...>) are refused; write the text itself.", self._here)
+        raise ModelError("entities (<!ENTITY ...>) are refused. Write the text itself.", self._here)

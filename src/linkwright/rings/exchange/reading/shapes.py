@@ -86,7 +86,7 @@ def inertia_about(link: str, rotation: Mat3, values: Mapping[str, float], notes:
         tensor = _positive(tensor)
     why = why_impossible(tensor, False, unit_kinds.UnitSystem([]))
     if why:
-        notes.warn(f"link '{link}': {why}. No body can have this inertia; it is used as the file has it")
+        notes.warn(f"link '{link}': {why}. No body can have this inertia. It is used as in the file")
     turned = geometry.product(rotation, geometry.product(tensor, geometry.transpose(rotation)))
     return geometry.matrix([[x if abs(x) > ZERO_PRODUCT * abs(largest) else 0.0 for x in row] for row in turned])
 

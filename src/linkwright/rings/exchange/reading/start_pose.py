@@ -51,7 +51,8 @@ def _left_open(d: Description, closing: tuple[str, ...], in_file: dict[str, floa
     at = f" of {place}" if place else ""
     other = ", or try another start (keyframe=...)" if start_given else ""
     return (
-        f"the closing '{name}'{at} stays open by {least:.3g} m at best, from the file's pose, where it is open by {in_file[name]:.3g} m, "
+        f"the closing '{name}'{at} stays open by {least:.3g} m at best, from the file's pose, in which it is open by "
+        f"{in_file[name]:.3g} m, "
         f"and from {len(SPREADS) - 1} beside it. Check lengths and frames of the closings there{other}."
     )
 

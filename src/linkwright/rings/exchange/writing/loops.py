@@ -236,7 +236,7 @@ def efforts(system: System, state: State, tau: Mapping[str, Any] | Any, acting: 
     elif tau is not None:
         given = np.asarray(tau, dtype=float)
         if given.shape != out.shape:
-            raise UsageError(f"tau needs {counted(len(out), 'entry')}: {', '.join(system.names.v)}; or a dict by joint name.", name="tau")
+            raise UsageError(f"tau needs {counted(len(out), 'entry')}: {', '.join(system.names.v)}, or a dict by joint name.", name="tau")
         out += given
     for node, wrench in pushes:
         out += kinematics.body_jacobian(core.skel, m, node).T @ wrench

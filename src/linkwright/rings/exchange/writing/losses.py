@@ -42,7 +42,7 @@ class Loss(NamedTuple):
 
 
 class LossWarning(UserWarning):
-    """A file that holds less than the model. `lost` lists it; the text is for people."""
+    """A file that holds less than the model. `lost` lists it. The text is for people."""
 
     def __init__(self, writer: str, model: str, lost: Iterable[Loss], advice: str = ""):
         self.writer, self.model, self.lost = writer, model, tuple(lost)

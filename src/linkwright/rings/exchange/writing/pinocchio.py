@@ -63,7 +63,7 @@ class PinocchioAcceleration:
 
 @dataclass(frozen=True)
 class PinocchioModel:
-    """`model` and `constraints` for Pinocchio's algorithms; the methods translate. States may come from any tree of the mechanism."""
+    """`model` and `constraints` for Pinocchio's algorithms. The methods translate. States may come from any tree of the mechanism."""
 
     model: Any
     constraints: list[Any]
@@ -167,7 +167,7 @@ def pinocchio_model(model: System | loops.HasSystem, *, floor: float = 0.0) -> P
     if floor == 0.0 and system.tree.nv and loops.mass_is_singular(system, system.start):
         raise UsageError(
             f"'{system.description.name}' has massless bodies or thin rods that only the loops hold, so the mass matrix of its tree "
-            "is singular; Pinocchio needs a regular one. Give these bodies some inertia, or let s.pinocchio(floor=1e-9) do so.",
+            "is singular. Pinocchio needs a regular one. Give these bodies some inertia, or let s.pinocchio(floor=1e-9) do so.",
             name=system.description.name,
         )
     out, where, placed = pin.Model(), {-1: (0, pin.SE3.Identity())}, []
@@ -206,12 +206,12 @@ def _warn(system: System) -> None:
     if lost:
         warnings.warn(
             f"Pinocchio: the model of '{system.description.name}' has no springs, dampers, friction, stops or loads, so not "
-            f"{', '.join(lost)}; `effort(state)` contains what they do.",
+            f"{', '.join(lost)}. `effort(state)` contains their forces.",
             stacklevel=4,
         )
     if motors:
         warnings.warn(
-            f"Pinocchio: the DC motors of {', '.join(motors)} are not in the model of '{system.description.name}'; give their torques.",
+            f"Pinocchio: the DC motors of {', '.join(motors)} are not in the model of '{system.description.name}'. Give their torques.",
             stacklevel=4,
         )
 

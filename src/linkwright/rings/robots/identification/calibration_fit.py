@@ -219,7 +219,7 @@ def _offsets(seen: Sequence[Observation], wanted: Any) -> tuple[str, ...]:
     chosen = encoders if wanted is True else [wanted] if isinstance(wanted, str) else list(wanted or ())
     for name in chosen:
         if name not in encoders:
-            raise UsageError(f"offsets: '{name}' is no measured encoder.", nearest(str(name), encoders, "Encoders"))
+            raise UsageError(f"offsets: '{name}' is not a measured encoder.", nearest(str(name), encoders, "Encoders"))
     return tuple(chosen)
 
 
@@ -240,7 +240,7 @@ def _drive_readings(system: System, seen: Sequence[Observation]) -> np.ndarray:
     missing = [n for n in core.drive_names if n not in columns]
     if missing or not core.drive_names:
         raise UsageError(
-            f"poses: the positions of all drives are needed to find the states; column '{', '.join(missing)}' is missing.", name="poses"
+            f"poses: the positions of all drives are needed to find the states. Column '{', '.join(missing)}' is missing.", name="poses"
         )
     return np.stack([columns[n] for n in core.drive_names], axis=1)
 
@@ -257,11 +257,11 @@ def _need_enough(system: System, seen: Sequence[Observation], n: int, unknowns: 
     if n * (len(seen) - drives) < unknowns:
         least = -(-unknowns // (len(seen) - drives))
         raise UsageError(
-            f"poses: {n} poses are too few for {unknowns} unknowns; {least} or more are needed, better many times as many.", name="poses"
+            f"poses: {n} poses are too few for {unknowns} unknowns. {least} or more are needed, better many times as many.", name="poses"
         )
     if drives != system.mobility.freedoms:
         freedoms = degrees_of_freedom(system.mobility.freedoms)
-        raise UsageError(f"calibrate: {drives} drives for {freedoms}; name as many drives in the model.")
+        raise UsageError(f"calibrate: {drives} drives for {freedoms}. Name as many drives in the model.")
 
 
 # Observed quantities of a calibration: encoders, points, orientations and distances, with exact derivatives.
@@ -357,7 +357,8 @@ def _observation(system: System, table: MeasuredTable, name: str, points: Sequen
     hinges = (j.name for j in d.joints if is_hinge(JOINTS[j.type]))
     known = dict.fromkeys([*drives, *names, *hinges, *(f"{p}.{a}" for p in points for a in axes)])
     raise UsageError(
-        f"{table.what}: column '{name}' is no joint, point or distance of '{d.name}'. {nearest(name, known, 'Known')} Points have an axis "
+        f"{table.what}: column '{name}' is not a joint, point or distance of '{d.name}'. {nearest(name, known, 'Known')} Points "
+        "have an axis "
         "(tool.P.x), distances two points (tool.P - ground.Q). Leave other columns out, or name what they hold (columns=, --column).",
         name=name,
         allowed=known,
@@ -389,7 +390,7 @@ def _of_distance(first: int, second: int) -> Callable[[ClosedPoses], Prediction]
         gap = s.points.position[:, second] - s.points.position[:, first]
         length = np.linalg.norm(gap, axis=1)
         if not (length > 0.0).all():
-            raise UsageError("a distance of two points is zero at a pose; measure between points apart.")
+            raise UsageError("a distance of two points is zero at a pose. Measure between points apart.")
         along = gap / length[:, None]
         parts = (getattr(s.points, name) for name in ("position_q", "position_parameters"))
         by_q, by_p = (np.einsum("ni,nik->nk", along, x[:, second] - x[:, first]) for x in parts)

@@ -43,7 +43,7 @@ class Calibration(Result):
 
     @property
     def unobservable(self) -> tuple[str, ...]:
-        """Combinations that no measured column depends on, in relative units: `0.71 B.x + 0.71 offset A`; they stay as in the model."""
+        """Combinations that no measured column depends on, in relative units: `0.71 B.x + 0.71 offset A`. They stay as in the model."""
         return tuple(_combination(row, self.names) for row in self.directions)
 
     @property
@@ -61,7 +61,7 @@ class Calibration(Result):
         return f"<Calibration of {self.description.name!r}: {counted(len(self.values), 'unknown')}{open_}, condition {self.condition:.3g}>"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the numbers before and after, and what cannot be observed, as plain data; SI."""
+        """Return the numbers before and after, and what cannot be observed, as plain data, in SI."""
         rows = zip(self.names, self.before.tolist(), self.values.tolist(), self.deviations.tolist(), strict=True)
         return {
             "model": self.description.name,

@@ -130,7 +130,7 @@ def _noise(system: System, noise: Mapping[str, Any]) -> np.ndarray:
     drives = list(_drives(system, list(noise), "noise"))
     missing = [n for n in compiled_of(system).drive_names if n not in drives]
     if missing:
-        raise UsageError(f"noise: give the standard deviation of every drive's torque; {', '.join(missing)} is missing.", name="noise")
+        raise UsageError(f"noise: give the standard deviation of every drive's torque. {', '.join(missing)} is missing.", name="noise")
     d = system.description
     values = [
         quantity(noise[n], unit_kinds.TORQUE if is_rotary(d, n) else unit_kinds.FORCE, f"noise of '{n}'")

@@ -66,7 +66,7 @@ class FourierMotion:
 
 @dataclass(frozen=True)
 class Excitation:
-    """Result of `lw.excitation`: `motion` is what `m.follow` takes, `condition` that of the base regressor."""
+    """Result of `lw.excitation`: `motion` is for `m.follow`. `condition` is the condition number of the base regressor."""
 
     drives: tuple[str, ...]
     series: FourierMotion

@@ -47,7 +47,7 @@ class MeasuredTable:
         if not self.has(name):
             raise UsageError(
                 f"{self.what}: there is no column '{held}'. {nearest(held, self.names, 'Columns')} "
-                f"Say which one holds it: columns={{'{name}': ...}}, on the command line --column {name}=HEAD.",
+                f"Name its column: columns={{'{name}': ...}}, on the command line --column {name}=HEAD.",
                 name=held,
                 allowed=self.names,
             )
@@ -65,7 +65,7 @@ class MeasuredTable:
             ) from error
         if values.ndim != 1:
             raise UsageError(
-                f"{self.what}: column '{held}' has the shape {values.shape}; it must be one number for each sample.", name=held
+                f"{self.what}: column '{held}' has the shape {values.shape}. It must be one number for each sample.", name=held
             )
         unit = _head(str(key))[1] or self.units.get(str(key), "")
         return _finite(values, held, self.what) * unit_factor(unit, dimension, f"{self.what}: column '{held}'")

@@ -85,7 +85,7 @@ def _optional(table: MeasuredTable, name: str, kind: str) -> np.ndarray | None:
 
 def _need_times(t: np.ndarray, what: str) -> None:
     if len(t) < FEWEST:
-        raise UsageError(f"{what}: {len(t)} samples are too few; give {FEWEST} or more, better some hundreds.", name=what)
+        raise UsageError(f"{what}: {len(t)} samples are too few. Give {FEWEST} or more, better some hundreds.", name=what)
     back = np.flatnonzero(np.diff(t) <= 0.0)
     if len(back):
         k = int(back[0])

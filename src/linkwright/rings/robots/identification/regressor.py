@@ -91,7 +91,7 @@ def need_drives(system: System) -> None:
         raise UsageError(
             f"'{system.description.name}' has {degrees_of_freedom(freedoms)} and {counted(len(drives), 'drive')} "
             f"({', '.join(drives) or 'none'}): "
-            "torques follow from a motion only where there are as many drives. Name so many in the model.",
+            "torques follow from a motion only if there are as many drives. Name as many in the model.",
             name=system.description.name,
         )
 

@@ -28,7 +28,7 @@ LEVER = 0.01  # m: radius of new friction by load in a pin; only its product wit
 
 @dataclass(frozen=True)
 class Identification(Result):
-    """Result of `lw.identify`. Base parameters are what the data determines; `theta` is one set of masses that has them."""
+    """Result of `lw.identify`. Base parameters are what the data determines. `theta` is one set of masses that has them."""
 
     base: BaseParameters
     fit: LeastSquares
@@ -43,7 +43,7 @@ class Identification(Result):
 
     @cached_property
     def possible(self) -> int | None:
-        """Base parameters that a motion of all drives determines; None where positions near the start cannot be taken."""
+        """Base parameters that a motion of all drives determines, or None if positions near the start cannot be taken."""
         W = possible_columns(System(self.description), self.sought)
         return None if W is None else len(base_parameters(W, self.base.names).chosen)
 
@@ -103,11 +103,11 @@ class Identification(Result):
 
     @property
     def mechanism(self) -> Mechanism:
-        """Return the mechanism with the identified masses, friction and armatures; `.mechanism.save(path)` writes its model file."""
+        """Return the mechanism with the identified masses, friction and armatures. `.mechanism.save(path)` writes its model file."""
         return Mechanism(identified(self.description, self.regressor.columns, self.theta))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return base parameters, what the data leave open, and all unknowns as plain data; SI."""
+        """Return base parameters, what the data leave open, and all unknowns as plain data, in SI."""
         rows = zip(self.names, self.values.tolist(), self.deviations.tolist(), strict=True)
         return {
             "model": self.description.name,

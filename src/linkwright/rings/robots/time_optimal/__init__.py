@@ -93,7 +93,7 @@ def _timed(terms: Sequence[PathTerms], parts: Sequence[Any], task: MotionTask) -
     quick = [solved(x, p.s, task.fastest) for x, p in zip(terms, parts, strict=True)]
     least = sum(float(x.t[-1]) for x in quick)
     if task.duration < least * (1.0 - 1e-9):
-        raise UsageError(f"fastest: the limits allow no motion in {task.duration:.6g} s; the fastest one takes {least:.6g} s.")
+        raise UsageError(f"fastest: the limits allow no motion in {task.duration:.6g} s. The fastest one takes {least:.6g} s.")
     return [solved(x, p.s, task.within(float(y.t[-1]) * task.duration / least)) for x, p, y in zip(terms, parts, quick, strict=True)]
 
 
@@ -129,7 +129,7 @@ def _asked(path: Any, law: Any, span: Any, steps: Any, duration: Any, pause: Any
         more = (
             "needs a duration: the slower, the less loss"
             if law == "least energy"
-            else "takes no duration; m.follow(motion.drives) plays it"
+            else "takes no duration. m.follow(motion.drives) plays it"
         )
         raise UsageError(f"law={law!r} {more}. duration='0.8 s' belongs to law='least energy'.", name=law)
     if seconds is not None and not seconds > 0.0:
@@ -152,8 +152,8 @@ def _need_determined(paths: Sequence[PrescribedPath], freedoms: int, planar: boo
     if count < freedoms:
         names = " and ".join(f"'{w.name}'" for w in paths)
         raise UsageError(
-            f"fastest: the path of {names} prescribes {count} of {freedoms} degrees of freedom: it does not decide where the mechanism is. "
-            "Name more drives, or a point or body whose path decides all of them."
+            f"fastest: the path of {names} prescribes {count} of {freedoms} degrees of freedom, so the position of the mechanism is not "
+            "determined. Name more drives, or a point or body whose path determines all of them."
         )
 
 

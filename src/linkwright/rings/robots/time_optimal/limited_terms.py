@@ -132,7 +132,7 @@ class PathTerms:
             made = _rows(limit, term, k)
             out = made if out is None else out.joined(made)
         if out is None:
-            raise UsageError("fastest: limits need one of an effort, a load, a speed or an acceleration beside heat and jerk.")
+            raise UsageError("fastest: limits need one of an effort, a load, a speed or an acceleration in addition to heat and jerk.")
         return out
 
 

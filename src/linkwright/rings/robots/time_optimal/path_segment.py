@@ -130,13 +130,13 @@ def _motion(path: PathTerms, terms: Terms, s: np.ndarray, task: MotionTask) -> P
         limit = path.limits[error.label]
         raise UsageError(
             f"fastest: no speed satisfies the limits at s = {s[error.i]:.5g}, where '{limit.name}' ({limit.range}) is closest to it: "
-            "friction takes what is left of it. Raise this limit.",
+            "friction uses up the rest of it. Raise this limit.",
             name=limit.name,
         ) from error
     if profile.x.max() > 0.99 * FASTER * span**2:
         i = int(np.argmax(profile.x))
         raise UsageError(
-            f"fastest: no limit bounds the speed at s = {s[i]:.5g}: what is limited does not move there. Add 'A.v' of the drives."
+            f"fastest: no limit bounds the speed at s = {s[i]:.5g}: the limited channel does not move there. Add 'A.v' of the drives."
         )
     if task.law == "least energy":
         return _timing(_least(path, terms, rows, profile, task.duration))
@@ -213,7 +213,7 @@ def _least(path: PathTerms, terms: Terms, rows: LimitRows, quick: SpeedProfile, 
     """Return the profile of least loss that takes a duration; `_weighed` finds the weight of the loss against the time."""
     if duration < quick.time * INSIDE:
         if duration < quick.time * (1.0 - 1e-9):
-            raise UsageError(f"fastest: the limits allow no motion in {duration:.6g} s; the fastest one takes {quick.time:.6g} s.")
+            raise UsageError(f"fastest: the limits allow no motion in {duration:.6g} s. The fastest one takes {quick.time:.6g} s.")
         return quick.slower(duration / quick.time)
     names = path.efforts
     if not names or not path.needs_loads:

@@ -96,7 +96,7 @@ class TimeOptimalMotion(Result):
     @overload
     def __getitem__(self, key: int) -> State: ...
     def __getitem__(self, key: str | tuple[str, str] | slice | int) -> np.ndarray | Trajectory | State:
-        """`f["A.torque"]` in SI, `f["A", "deg"]` in a unit; samples and states as of the `trajectory`."""
+        """`f["A.torque"]` in SI, `f["A", "deg"]` in a unit. Samples and states are as in the `trajectory`."""
         return self.trajectory[key]
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -105,7 +105,7 @@ class TimeOptimalMotion(Result):
 
     @cached_property
     def active(self) -> list[str]:
-        """The limit that decides in each interval between two samples: the one that is used most there."""
+        """The limit that decides in each interval between two samples, which is the most used limit there."""
         names = list(self.use)
         if not names:
             return [""] * (len(self.t) - 1)
@@ -150,7 +150,7 @@ class TimeOptimalMotion(Result):
         return {name: DriveLaw(name, _quintics(c.t, c[name], c[f"{name}.v"], c[f"{name}.a"], b[f"{name}.a"])) for name in c.drives}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return law, time, limits and samples of the path as plain data; SI and radians."""
+        """Return law, time, limits and samples of the path as plain data, in SI and radians."""
         limits = [{"name": x.name, "share": x.share, "s": x.s, "t": x.t, "decides": x.active, "ok": bool(x.ok)} for x in self.used]
         samples = {"t": [float(x) for x in self.t], "s": [float(x) for x in self.s]}
         return {"law": self.law, "time": self.time, "ok": bool(self.ok), "limits": limits, "notes": list(self.notes), **samples}
@@ -173,7 +173,7 @@ class TimeOptimalMotion(Result):
         return "\n".join([head, self.table().text(), *(f"note: {x}" for x in self.notes)])
 
     def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Unpack[PlotOptions]) -> Figure | Path:
-        """Plot channels over time; by default the speed along the path, and drive torques and forces."""
+        """Plot channels over time. By default the speed along the path, and drive torques and forces."""
         c = self.trajectory
         names = [n for n in c.channels if n.endswith((".torque", ".force")) and n.rsplit(".", 1)[0] in c.drives]
         return c.plot(["path.rate", *names] if what is None else what, path, **options)

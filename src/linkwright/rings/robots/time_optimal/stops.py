@@ -40,7 +40,7 @@ def pieces(
     length = float(trapezoid(rate, s))
     if length < SAME_PLACE:
         names = " and ".join(f"'{w.name}'" for w in paths)
-        raise UsageError(f"fastest: the path of {names} has no length: it stays where it is from s = {span[0]:g} to {span[1]:g}.")
+        raise UsageError(f"fastest: the path of {names} has no length: it rests from s = {span[0]:g} to {span[1]:g}.")
     corners, rests = _corners(paths, s), _rests(paths, s, rate, length / whole, kappa)
     stops = _apart(sorted([*corners, *rests]), span, whole)
     notes = []

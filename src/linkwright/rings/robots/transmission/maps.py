@@ -59,7 +59,7 @@ EFFORTS = {True: "torque", False: "force"}
 
 @calls_explained
 class Transmission(errors.Renamed):
-    """The map between motors and joints of a mechanism; both determine each other.
+    """The map between motors and joints of a mechanism. Both determine each other.
 
     `motors`, `joints`: their names. `parts`: the bodies between them (cranks, rods), which `x.reflected` counts.
     """
@@ -108,7 +108,7 @@ class Transmission(errors.Renamed):
         """Return the transmission at a State or Trajectory, or at positions of the joints or of the motors.
 
         joints, motors, v: by name (numbers, texts with units, arrays), or arrays with the joints or motors last. v: speeds of those whose
-        positions are given; default at rest. guess: a State near by, default the start; other coordinates stay as they are there.
+        positions are given. Default at rest. guess: a State near by, default the start. Other coordinates stay as they are there.
         """
         given = [x for x in (state, joints, motors) if x is not None]
         if len(given) != 1:
@@ -137,7 +137,7 @@ class Transmission(errors.Renamed):
 
     def _of_state(self, state: Any, v: Any = None) -> TransmissionTerms:
         if v is not None:
-            raise UsageError("v= belongs to joints= and motors=; a state has its own velocities.", name="v")
+            raise UsageError("v= belongs to joints= and motors=. A state has its own velocities.", name="v")
         if isinstance(state, State) and state.skel is self.core.skel:
             return TransmissionTerms(self, np.asarray(state.q), np.asarray(state.v), self.core.packed_references(state))
         if isinstance(state, Trajectory) and state.skel is self.core.skel:
@@ -154,7 +154,7 @@ class Transmission(errors.Renamed):
         guess: State | None = None,
         patient: bool = True,
     ) -> StateBatch:
-        """Return states with these joints or motors at given positions, the others at those of the guess."""
+        """Return states with these joints or motors at given positions, the others at their positions in the guess."""
         at = self.core.start if guess is None else guess
         rest = dict(zip(self.drivable, self.core.drive_positions(at, self.drivable), strict=True))
         speed = None if v is None else {**v, **dict.fromkeys(rest, 0.0)}
@@ -162,7 +162,7 @@ class Transmission(errors.Renamed):
 
     @property
     def drivable(self) -> list[str]:
-        """Other joints, which are held; a floating base stays by itself, because nothing moves it."""
+        """Other joints, which are held. A floating base stays, because nothing moves it."""
         return [n for n in self.others if n not in self.terms.independent.base]
 
     def _rotary(self, name: str) -> bool:
@@ -242,7 +242,7 @@ class Transmission(errors.Renamed):
         if len(self.drivable) < len(self.others):
             raise UsageError(
                 "C and scripts close the loops with the base at rest: write the model with the base fixed (a `fixed` joint in the place of "
-                "the free one) and take the transmission of that; it is the same.",
+                "the free one) and take the transmission of that. It is the same.",
                 name="base",
             )
         from linkwright.api import transmission_sources
@@ -252,7 +252,7 @@ class Transmission(errors.Renamed):
     # ---------------------------------------------------------------- simpler models
 
     def polynomials(self, degree: int = 4) -> Polynomials:
-        """Return polynomials that approximate the map over the range, both ways, with their errors; `.mjcf()` and `.urdf()` write them."""
+        """Return polynomials that approximate the map over the range, both ways, with their errors. `.mjcf()` and `.urdf()` write them."""
         return polynomials(self, degree)
 
     def tree(self) -> EquivalentTree:
@@ -269,12 +269,12 @@ class Transmission(errors.Renamed):
     @property
     def range(self) -> dict[str, tuple[float, float]]:
         """The range of the joints that polynomials and `worst` refer to: given, else the stops of the model, else 95 % of the way to the
-        dead centers, made smaller where one lies inside. Raise UsageError where a dead center lies in a given one."""
+        dead centers, made smaller if one lies inside. Raise UsageError if a dead center lies in a given range."""
         return dict(self._ranges.box)
 
     @property
     def worst(self) -> WorstPosition:
-        """The worst conditioned position of the range; with one motor, the position in which J is smallest."""
+        """The worst conditioned position of the range. With one motor, the position in which J is smallest."""
         return self._ranges.worst
 
     def grid(self, most: int = 4000) -> np.ndarray:
@@ -293,8 +293,8 @@ class Transmission(errors.Renamed):
     def _dead(self, joint: Any) -> SingularityError:
         """The error of a dead center of the motors."""
         return SingularityError(
-            f"dead center of the motors at {place(self.core, self.joints, joint)}: with {listing(self.motors)} held the joints can move; "
-            "their speeds and the motor torques do not follow. t.limits() gives the travel up to it."
+            f"dead center of the motors at {place(self.core, self.joints, joint)}: with {listing(self.motors)} held the joints can move. "
+            "Their speeds and the motor torques do not follow. t.limits() gives the travel up to it."
         )
 
 

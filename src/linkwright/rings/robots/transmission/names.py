@@ -56,7 +56,7 @@ def _listed(independent: Independent, names: Any, what: str) -> tuple[str, ...]:
     for name in given:
         found = independent.expanded(name)
         if len(found) != 1:
-            raise UsageError(f"'{name}' has {counted(len(found), 'velocity')}; name one or several of them: {listing(found)}.", name=name)
+            raise UsageError(f"'{name}' has {counted(len(found), 'velocity')}. Name one or several of them: {listing(found)}.", name=name)
         out += found
     twice = [n for i, n in enumerate(out) if n in out[:i]]
     if twice:

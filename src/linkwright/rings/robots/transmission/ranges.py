@@ -135,7 +135,7 @@ class Ranges:
     def _pair(self, name: str, given: Any) -> tuple[float, float]:
         t = self.t
         if name not in t.joints:
-            raise UsageError(f"range: '{name}' is no joint of this transmission.", nearest(str(name), t.joints, "Joints"))
+            raise UsageError(f"range: '{name}' is not a joint of this transmission.", nearest(str(name), t.joints, "Joints"))
         if isinstance(given, str) or not isinstance(given, (list, tuple, np.ndarray)) or len(given) != 2:
             raise UsageError(
                 f"range of '{name}' is a pair (lowest, highest), e.g. ('-20 deg', '30 deg'), not {given!r:.60}.", name=name, value=given

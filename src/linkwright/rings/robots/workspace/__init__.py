@@ -79,7 +79,7 @@ def workspace(
     notes += (
         []
         if dynamic or not any(n in measures.effort_names(solver) for n in wanted)
-        else ["bodies without `mass:` have no weight here: drive torques and forces are those of the payload alone."]
+        else ["bodies without `mass:` have no weight here: drive torques and forces hold the payload alone."]
     )
     task = MapTask(solver, grid, ranges, data, dynamic, wanted)
     if modes == "start":
@@ -109,7 +109,7 @@ def reach_in_any(
             value=orientations,
         )
     if modes != "start":
-        raise UsageError("orientations= is for one working mode: that of the start, or of start=.", name="orientations")
+        raise UsageError("orientations= is for one working mode, the mode of the start or of start=.", name="orientations")
     given = {n: None for n in request.names_over(over)} if not isinstance(over, Mapping) else dict(over)
     solver, _ = _solver(core, freedoms, [*given, *orientations], at, drives)
     turned = [n for n in orientations if n in solver.coordinates.names]
@@ -124,7 +124,7 @@ def reach_in_any(
     task = MapTask(solver, grid, ranges, measures.RobotData(), False, ())
     x = reachable(task, here.q, pose, len(names))
     if not x.refined:
-        notes.append("ends of the reach are those of the given orientations: between them it may be a little larger.")
+        notes.append("the ends of the reach hold for the given orientations. Between them it may be a little larger.")
     return _reachable_atlas(task, x, pose, names, notes)
 
 
@@ -150,7 +150,7 @@ def _fixed(coordinates: PoseCoordinates, pose: np.ndarray, at: Mapping[str, Any]
     out = pose.copy()
     for name, value in (at or {}).items():
         if name not in coordinates.names:
-            raise UsageError(f"at: '{name}' is no coordinate.", nearest(str(name), coordinates.names, "Coordinates"))
+            raise UsageError(f"at: '{name}' is not a coordinate.", nearest(str(name), coordinates.names, "Coordinates"))
         k = coordinates.names.index(name)
         out[k] = unit_kinds.quantity(value, KINDS[coordinates.kinds[k]], f"at: '{name}'")
     return out
@@ -264,7 +264,7 @@ def _notes(inside: np.ndarray, lost: int) -> list[str]:
         said.append("no pose of the grid is in reach in this working mode: choose other ranges, another at=, or modes='all'.")
     if lost:
         said.append(
-            f"the end of the reach was not located on {counted(lost, 'edge')}, as where two legs are stretched at once: type I "
+            f"the end of the reach was not located on {counted(lost, 'edge')}, as with two legs stretched at once: type I "
             "has gaps there."
         )
     return said

@@ -60,7 +60,7 @@ def drive_map(system: System, what: Any, over: Any, options: Mapping[str, Any]) 
     d, names = core.description, request.names_over(over)
     for name in options:
         if name not in OPTIONS and not (name == "modes" and options[name] == "start"):
-            raise UsageError(f"a map over drives has no option {name!r}; it has {listing(OPTIONS)}.", name=name)
+            raise UsageError(f"a map over drives has no option {name!r}. It has {listing(OPTIONS)}.", name=name)
     for name in names:
         core.need_drive(name)
     if len(names) > request.MOST_AXES:
@@ -126,7 +126,7 @@ def _held(core: Compiled, names: Sequence[str], at: Any) -> dict[str, float]:
     others = cycles.independent(core.loops, core.start.instant, names, core.drive_names)
     for name in at or {}:
         if name not in others:
-            raise UsageError(f"at: '{name}' is no drive beside the axes.", nearest(str(name), others, "Drives"))
+            raise UsageError(f"at: '{name}' is not a drive besides the axes.", nearest(str(name), others, "Drives"))
     out = {}
     for n in others:
         kind = KINDS["angle" if is_rotary(core.description, n) else "length"]
@@ -173,7 +173,7 @@ class DriveGrid:
         ends = {**{n: float(v[i]) for n, v, i in zip(self.names, self.values, at, strict=True)}, **self.held}
         found = self._walked(here, now, ends)
         if found is None:
-            raise UsageError("the position of the map that is nearest to the start cannot be reached from it; choose other ranges.")
+            raise UsageError("the position of the map that is nearest to the start cannot be reached from it. Choose other ranges.")
         return at, found
 
     def _walked(self, here: Instant, now: Mapping[str, float], ends: Mapping[str, float]) -> Instant | None:

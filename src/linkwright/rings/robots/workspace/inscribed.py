@@ -29,7 +29,7 @@ def inscribed(workspace: Workspace, shape: str) -> Inscribed:
     if shape not in SHAPES:
         raise UsageError(f"shape is 'circle', 'sphere' or 'box', not {shape!r}.", name="shape", value=shape)
     if len(workspace.axes) not in (2, 3) or len({a.kind for a in workspace.axes}) != 1:
-        raise UsageError("inscribed needs a slice or a volume whose axes have one unit; take a slice: a.slice({...}).")
+        raise UsageError("inscribed needs a slice or a volume whose axes have one unit. Take a slice: a.slice({...}).")
     border = _border(workspace)
     places = workspace.grid.poses
     inside = _side(workspace)

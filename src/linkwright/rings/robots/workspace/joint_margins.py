@@ -34,7 +34,7 @@ def positions(core: Compiled, name: str, q: np.ndarray) -> np.ndarray:
             R, p = np.swapaxes(Ra, 1, 2) @ Rb, (np.swapaxes(Ra, 1, 2) @ (pb - pa)[:, :, None])[:, :, 0]
             return np.arctan2(R[:, 1, 0], R[:, 0, 0]) if joints.is_hinge(jt) else p[:, 0]
     known = [*entries, *cut, *lengths(d)]
-    raise UsageError(f"'{name}' is no coordinate of a joint and no cylinder here.", nearest(name, known, "Coordinates"))
+    raise UsageError(f"'{name}' is neither a coordinate of a joint nor a cylinder here.", nearest(name, known, "Coordinates"))
 
 
 def joint_frame(core: Compiled, poses: Any, body: str, frame: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -113,7 +113,7 @@ def pose_coordinates(d: Description, names: Sequence[str], freedoms: int) -> Pos
     if len(parts) > freedoms:
         raise UsageError(
             f"{', '.join(map(str, names))} are {counted(len(parts), 'coordinate')}, but the mechanism has {degrees_of_freedom(freedoms)}: "
-            f"name {freedoms} of them at most; the others follow from the loops.",
+            f"name {freedoms} of them at most. The others follow from the loops.",
             name="over",
         )
     if len(parts) < freedoms:
@@ -139,5 +139,5 @@ def _split(d: Description, name: str) -> tuple[str, str, str]:
     points = [p.name for p in d.body(body).points]
     if point not in points:
         known = [f"{body}.{x}" for x in (*every, *points)]
-        raise UsageError(f"'{name}' is no coordinate of a pose and no point.", nearest(name, known, "Allowed"))
+        raise UsageError(f"'{name}' is neither a coordinate of a pose nor a point.", nearest(name, known, "Allowed"))
     return body, point, part

@@ -65,7 +65,7 @@ def axis_values(name: str, given: Any, kind: str, axes: int, d: Description, pre
         return np.linspace(*place.ends(meant), count)
     values = np.array(place.values(meant))
     if len(values) < 2 or not (np.diff(values) > 0.0).all():
-        raise UsageError(f"{place.name}: a list of values needs two at least, each larger than the one before.", name=place.name)
+        raise UsageError(f"{place.name}: a list of values needs two at least, each larger than the last.", name=place.name)
     return values
 
 
@@ -80,7 +80,7 @@ def by_drive(drives: Sequence[str], d: Description, given: Any, kinds: tuple[str
     if isinstance(given, Mapping):
         for name in given:
             if name not in drives:
-                raise UsageError(f"{what}: '{name}' is no drive.", nearest(str(name), drives, "Drives"))
+                raise UsageError(f"{what}: '{name}' is not a drive.", nearest(str(name), drives, "Drives"))
         missing = [n for n in drives if n not in given]
         if missing:
             raise UsageError(f"{what} of {listing(missing)} is missing: give all drives, or one value for all of them.", name=what)

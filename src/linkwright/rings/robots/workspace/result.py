@@ -86,9 +86,9 @@ class LocatedPoints(NamedTuple):
 @calls_explained
 @dataclass(frozen=True, eq=False, repr=False)
 class Workspace(Result):
-    """Measures over a grid of poses: `a["dexterity"]`, `a.reach`; `a.curves` of a slice, `a.surfaces` of a volume.
+    """Measures over a grid of poses: `a["dexterity"]`, `a.reach`. `a.curves` of a slice, `a.surfaces` of a volume.
 
-    Arrays have the shape of the grid, an axis for each of `axes`, in SI; NaN out of reach, with the reason in `a.why` and counts in
+    Arrays have the shape of the grid, an axis for each of `axes`, in SI. NaN out of reach, with the reason in `a.why` and counts in
     `a.counts`.
     """
 
@@ -159,7 +159,7 @@ class Workspace(Result):
 
     @cached_property
     def curves(self) -> tuple[WorkspaceCurve, ...]:
-        """Located curves of a slice; of a stack of slices those of all slices. Empty for a volume: see `surfaces` and `slice`."""
+        """Located curves of a slice, or of all slices of a stack. Empty for a volume: see `surfaces` and `slice`."""
         return self._curves(self.grid.simplices) if self.grid.divided == 2 else ()
 
     def _curves(self, triangles: np.ndarray) -> tuple[WorkspaceCurve, ...]:
@@ -235,7 +235,7 @@ class Workspace(Result):
 
     @cached_property
     def size(self) -> float:
-        """Area or volume of the reach in the units of the axes (SI), its ends as located; of a stack of slices NaN."""
+        """Area or volume of the reach in the units of the axes (SI), its ends as located, or NaN for a stack of slices."""
         if len(self.axes) > 3:
             return float("nan")
         ends = [x for x in self.located if x.kind != "type II" and x.simplices is None]
@@ -292,7 +292,7 @@ class Workspace(Result):
         return Table.of_columns([*axes, ("reach", "", self.reach.ravel()), *measures, ("why", "", why)], "poses", self.notes)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return axes, counts, ranges of the measures and curves as plain data; SI and radians."""
+        """Return axes, counts, ranges of the measures and curves as plain data, in SI and radians."""
         curves = [
             {"kind": c.kind, "closed": bool(c.closed), "points": c.points.tolist(), "determinant": c.determinant.tolist()}
             for c in self.curves
@@ -326,13 +326,13 @@ class Workspace(Result):
         return np.concatenate([np.zeros((0, len(self.axes))), *(x.points for x in self.located if x.kind == kind)])
 
     def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Unpack[Paper]) -> Figure | Path:
-        """Draw measures over the slice with its curves, or a volume with its surfaces (`what="surfaces"`); by default several."""
+        """Draw measures over the slice with its curves, or a volume with its surfaces (`what="surfaces"`). By default several."""
         from linkwright.rings.studio.workspace_plots import maps
 
         return call_explained(maps, "plot")(self, what, path, **options)
 
     def show(self, path: str | os.PathLike[str] | None = None) -> Path:
-        """Open a page with the maps, curves, and a slider for each axis; with `path` write it there: one HTML file."""
+        """Open a page with the maps, curves, and a slider for each axis. With `path`, write it there: one HTML file."""
         from linkwright.rings.studio.page import shown
         from linkwright.rings.studio.workspace_page import write
 
@@ -351,7 +351,7 @@ def axis(name: str, values: np.ndarray, kind: str, units: tuple[str, ...]) -> Wo
 @calls_explained
 @dataclass(frozen=True, eq=False)
 class WorkspaceModes(Result):
-    """One Workspace for each working mode; the mode of the start comes first: `every[0]`, `every.reach` (of any mode), `every.curves`."""
+    """One Workspace for each working mode. The mode of the start comes first: `every[0]`, `every.reach` (of any mode), `every.curves`."""
 
     modes: tuple[Workspace, ...] = field(repr=False)
     starts: int  # random starts of the search for modes
@@ -396,7 +396,7 @@ class WorkspaceModes(Result):
         return call_explained(maps, "plot")(self, what, path, **options)
 
     def show(self, path: str | os.PathLike[str] | None = None) -> Path:
-        """Open a page with a slider for the working mode next to those of the axes; with `path` write it there: one HTML file."""
+        """Open a page with a slider for the working mode next to the sliders of the axes. With `path`, write it there: one HTML file."""
         from linkwright.rings.studio.page import shown
         from linkwright.rings.studio.workspace_page import write
 

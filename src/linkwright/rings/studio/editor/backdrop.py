@@ -23,7 +23,7 @@ TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif
 def backdrop_json(folder: Path, file: str) -> dict[str, Any]:
     """The content of a file beside the model: an image, or lines in its own units (a DXF or SVG file in millimeters)."""
     if any(c in file for c in "/\\\0"):
-        raise UsageError("a picture behind the drawing is a file beside the model, without a folder.")
+        raise UsageError("a background picture is a file next to the model, without a folder.")
     ending = Path(file).suffix.lower()
     path = folder / file
     if ending in IMAGES:
@@ -33,7 +33,7 @@ def backdrop_json(folder: Path, file: str) -> dict[str, Any]:
         return {"kind": "image", "data": f"data:{TYPES[ending]};base64,{base64.b64encode(data).decode('ascii')}", "size": size}
     if ending in DRAWINGS:
         return _lines(path, ending)
-    raise UsageError(f"'{file}' is neither a picture nor a drawing; use {', '.join(FILES)}.", name=file)
+    raise UsageError(f"'{file}' is neither a picture nor a drawing. Use {', '.join(FILES)}.", name=file)
 
 
 def _lines(path: Path, ending: str) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def stored(folder: Path, name: str, data: bytes) -> str:
         or len(name) > 120
         or not name.isprintable()
     ):
-        raise UsageError(f"'{name[:60]}' cannot be put behind the drawing; use a file that ends in {', '.join(FILES)}.")
+        raise UsageError(f"'{name[:60]}' cannot be a background picture. Use a file that ends in {', '.join(FILES)}.")
     if ending in IMAGES:
         _need_mark(name, data)
     stem = name[: -len(ending)]

@@ -121,7 +121,7 @@ class KernelSets:
         with self._lock:
             found = next((s for s in self.sets if s.id == key), None)
         if found is None:
-            raise UsageError(f"there are no kernels '{key[:20]}' any more: the drawing has changed. Ask for those of the last answer.")
+            raise UsageError(f"there are no kernels '{key[:20]}' any more: the drawing has changed. Take the kernels of the last response.")
         end = time.monotonic() + PATIENCE
         while not found.built and time.monotonic() - self.idle_since() < IDLE and time.monotonic() < end:
             time.sleep(0.02)

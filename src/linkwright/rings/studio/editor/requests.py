@@ -131,7 +131,7 @@ class Editor:
         operations: Any = given.get("ops") if "ops" in given else [given.get("op")]
         answers = given.get("answers") or {}
         if not isinstance(operations, list) or not all(isinstance(op, dict) for op in operations) or not isinstance(answers, dict):
-            raise MalformedRequest("an edit has `op`, an operation, or `ops`, a list of them; `answers` is a mapping.")
+            raise MalformedRequest("an edit has `op`, an operation, or `ops`, a list of them. `answers` is a mapping.")
         drag, label = (str(given.get(k) or "")[:200] for k in ("drag", "label"))
         answers = {str(k): str(x) for k, x in answers.items()}
         if self.answers.reader.reading().stale and not any(op.get("do") == "set_text" for op in operations):
@@ -185,7 +185,7 @@ def _read(body: bytes) -> Mapping[str, Any]:
     try:
         found = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
     except (UnicodeDecodeError, ValueError, RecursionError) as problem:
-        raise MalformedRequest("the request is no JSON.") from problem
+        raise MalformedRequest("the request is not JSON.") from problem
     if not isinstance(found, dict):
         raise MalformedRequest("the request must be a JSON object.")
     if not files.is_text(json.dumps(found, ensure_ascii=False)):

@@ -96,7 +96,7 @@ def _problems(sheet: edit_sheet.EditSheet, draft: Draft, found: Description | Mo
         out += [DraftProblem("note", "warning", w.partition(": ")[2] if line else w, line) for w, line in said]
         out += _without_mass(draft, found)
         if not found.planar:
-            out.append(DraftProblem("error", "spatial", "The editor draws planar mechanisms; this one is built in space. Edit its file."))
+            out.append(DraftProblem("error", "spatial", "The editor draws planar mechanisms. This one is built in space. Edit its file."))
     return [*out, *missing(draft)]
 
 
@@ -186,7 +186,7 @@ class EditAnswers:
 
 def conflict_json(session: Session, conflict: Conflict) -> dict[str, Any]:
     """Both texts of a conflict."""
-    said = f"{session.path.name} was changed by another program while you edited. Choose which text to keep; undo brings back the others."
+    said = f"{session.path.name} was changed by another program while you edited. Choose which text to keep. Undo brings back the others."
     texts = {
         k: None if x is None else x.removeprefix(file_nodes.ENCODING) for k, x in (("mine", conflict.mine), ("theirs", conflict.theirs))
     }

@@ -90,7 +90,7 @@ class Session:
             return DELETED, f"{name} was deleted or moved. Your edits are in memory: save it again, or save a copy."
         if self.text == self._disk:
             if not _writable(self.path):
-                return READ_ONLY, f"{name} is read-only. Edits stay in memory; save a copy under another name."
+                return READ_ONLY, f"{name} is read-only. Edits stay in memory. Save a copy under another name."
             return SAVED, ""
         if not _writable(self.path):
             return READ_ONLY, f"{name} is read-only, so the last edits are not saved. Save a copy under another name."
@@ -223,7 +223,7 @@ class Session:
         """The edit done on the text that the page had, and on the one that the file has."""
         name, folder = self.path.name, self.path.parent
         if base not in self.texts:
-            raise UsageError("this page shows a text that the server does not know. Reload the page.", name="version")
+            raise UsageError("the text on this page is unknown to the server. Reload the page.", name="version")
         mine = edits.perform(self.texts[base], name, operations, answers, folder=folder)
         if mine.questions:
             return mine
@@ -267,7 +267,7 @@ class Session:
         with self.lock:
             self._current()
             if base != self.version:
-                raise UsageError("the file has changed in the meantime; nothing was undone. Look at it and try again.")
+                raise UsageError("the file has changed in the meantime. Nothing was undone. Look at it and try again.")
             if not 0 <= self.at + by < len(self.steps):
                 raise UsageError("there is nothing to undo." if by < 0 else "there is nothing to redo.", name="undo")
             self.at += by
@@ -279,7 +279,7 @@ class Session:
         with self.lock:
             if name:
                 if any(c in name for c in "/\\\0") or name.startswith("."):
-                    raise UsageError("give the name of a file beside the model, without a folder.", name="file")
+                    raise UsageError("give the name of a file next to the model, without a folder.", name="file")
                 path = self.path.with_name(name if name.lower().endswith(files.MODELS) else f"{name}.yaml")
                 if files.checked(path, files.MODELS).exists():
                     raise UsageError(f"{path.name} already exists. Choose another name.", name=path.name)

@@ -112,7 +112,7 @@ def _system(subject: Any, run: Trajectory | None) -> System:
         )
     if run is not None and not _same_machine(run, system):
         raise UsageError(
-            "the run was computed with other values than this mechanism has. Show it by itself: run.show('run.html').", name="run"
+            "the run was computed with other values than this mechanism has. Show it alone: run.show('run.html').", name="run"
         )
     if run is not None and [n.joint.name for n in run.skel.tree.nodes] != [n.joint.name for n in system.tree.nodes]:
         return System(compiled_of(system).described, run.skel.tree.cuts)

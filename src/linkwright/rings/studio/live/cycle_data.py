@@ -80,7 +80,7 @@ def motion_of(system: System, steps: int | None = None, static: bool = False) ->
         said = f"nothing can move: a structure without degrees of freedom{f', {why}' if why else ''}"
         return PageMotion((), None, (), 0.0, False, said)
     if steps is None and system.tree.nv > MOST_TURNED:
-        why = f"turning {system.tree.nv} joints beforehand takes long; m.show(path, steps=360) and --steps 360 do it all the same."
+        why = f"turning {system.tree.nv} joints beforehand takes long. m.show(path, steps=360) and --steps 360 do it all the same."
         return PageMotion(independent(system), None, (), 0.0, False, why)
     try:
         turn = system.cycle(steps=360 if steps is None else steps, speed=0.0 if static else None)

@@ -75,7 +75,7 @@ def _possible(kernels: kernel_sets.Kernels, system: System) -> tuple[list[str], 
     why = ""
     rubbing = [f.name for f in d.rubbing]
     if rubbing:
-        why = f"loads are not computed here: the friction of {', '.join(rubbing)} grows with the load; the report has them"
+        why = f"loads are not computed here: the friction of {', '.join(rubbing)} grows with the load. The report has them"
     elif kernels.drives and export.possible(kernels, "loads"):
         names += LOADED
         if any(n not in kernels.tree.node_of_joint for n in kernels.drives):

@@ -92,7 +92,7 @@ def plot_of(subject: Any, what: str | Sequence[str] | None = None, path: Place =
     names = [what] if isinstance(what, str) else what
     if not isinstance(names, Sequence) or not all(isinstance(n, str) for n in names):
         raise UsageError(
-            f"what to plot is one of {', '.join(PLOTS)}, or channels by name, not {what!r:.60}.", value=what, allowed=PLOTS, name="what"
+            f"choose a plot from {', '.join(PLOTS)}, or channels by name, not {what!r:.60}.", value=what, allowed=PLOTS, name="what"
         )
     if isinstance(what, str) and what not in c.channels and ".advantage." not in what:
         family = [n for n in c.channels if n.split(".")[0] == what.split(".")[0]] if "." in what else []

@@ -29,7 +29,7 @@ def gicm(subject: Any, path: Place = None, **paper: Unpack[Paper]) -> Any:
     if not tree.loops:
         raise UsageError(f"'{tree.description.name}' is a tree without loops: it has no GICM.", name=tree.description.name)
     if len(tree.loops) > MOST_LOOPS:
-        raise UsageError(f"{len(tree.loops)} loops are too many to draw as blocks; at most {MOST_LOOPS}.")
+        raise UsageError(f"{len(tree.loops)} loops are too many to draw as blocks. At most {MOST_LOOPS}.")
     order, flops = elimination(tree)
 
     def make(frame: Frame) -> Any:

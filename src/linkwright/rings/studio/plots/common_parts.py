@@ -209,7 +209,7 @@ def _finish(frame: Frame, figure: Any, final: bool) -> None:
                 laid_out(figure)
         except UserWarning as problem:
             w, h = figure.get_size_inches()
-            raise UsageError(f"{w:g} x {h:g} inches leave no room for the curves of this plot; give it a larger size.", name=w) from problem
+            raise UsageError(f"{w:g} x {h:g} inches leave no room for the curves of this plot. Give it a larger size.", name=w) from problem
     if final:
         figure.set_layout_engine("none")
 
@@ -230,7 +230,7 @@ def _inches(size: Any) -> tuple[float, float] | None:
         w = h = 0.0
     if not (1.0 <= w <= 60.0 and 1.0 <= h <= 60.0):
         raise UsageError(
-            f"size is (width, height) in inches, each between 1 and 60, for example size=(3.5, 2.6); not {size!r:.60}.",
+            f"size is (width, height) in inches, each between 1 and 60, for example size=(3.5, 2.6), not {size!r:.60}.",
             name="size",
             value=size,
         )

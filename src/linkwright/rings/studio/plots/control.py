@@ -251,7 +251,7 @@ def _held(c: Trajectory, kind: str, names: list[str], frame: Frame, axes: Any, x
     largest = float(np.linalg.norm([found[n] for n in names], axis=0).max()) / size
     _not_too_close(axes, 1e3 * floor / size)
     y_axis(axes, f"held {kind}", symbol)
-    text = "acting, as sensed thin, and wanted dashed" if apart else "acting, and wanted dashed"
+    text = "acting, as sensed thin, and target dashed" if apart else "acting, and target dashed"
     norm = "" if len(names) == 1 else " (norm)"
     axes.set_title(f"{text}: off by at most {four(largest)} {symbol}{norm}", fontsize=8, loc="left", parse_math=False)
 
@@ -305,7 +305,7 @@ def compared(runs: Mapping[str, Trajectory], path: Place = None, **paper: Unpack
     if len(runs) > most_runs:
         some = ", ".join(repr(n) for n in list(runs)[:2])
         raise UsageError(
-            f"{len(runs)} runs are too many for one picture; choose at most {most_runs}, of a comparison by result.plot(names=[{some}]).",
+            f"{len(runs)} runs are too many for one picture. Choose at most {most_runs}, of a comparison by result.plot(names=[{some}]).",
             name="runs",
         )
     first = next(iter(runs.values()))

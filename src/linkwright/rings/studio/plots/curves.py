@@ -51,10 +51,10 @@ def plot(
     """
     names = [channels] if isinstance(channels, str) else list(channels)
     if not names:
-        raise UsageError("name at least one channel to plot, for example 'rocker.angle'; `trajectory.channels` lists them.")
+        raise UsageError("name at least one channel to plot, for example 'rocker.angle'. `trajectory.channels` lists them.")
     most_named = 40  # curves of one plot
     if len(names) > most_named:
-        raise UsageError(f"{len(names)} channels are too many for one picture; name at most {most_named}.")
+        raise UsageError(f"{len(names)} channels are too many for one picture. Name at most {most_named}.")
     axis = over or (natural_axis(trajectory) if trajectory.full_turn else "t")
     others = _others(other)
     kinds: dict[str, list[str]] = {}
@@ -89,7 +89,7 @@ def _others(other: Any) -> dict[str, Trajectory]:
     for key, run in named.items():
         if not isinstance(run, Trajectory):
             raise UsageError(
-                f"other is a run to compare with, or runs by name, {{'coarse': run2}}; '{key}' is {type(run).__name__}.", name=key
+                f"other is a run to compare with, or runs by name, {{'coarse': run2}}. '{key}' is {type(run).__name__}.", name=key
             )
     if not 0 < len(named) <= len(DASHES):
         raise UsageError(f"one to {len(DASHES)} other runs can be distinguished in one plot, not {len(named)}.")

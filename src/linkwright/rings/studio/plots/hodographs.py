@@ -22,7 +22,7 @@ MARKS = 12  # positions marked along a hodograph
 def _flat_only(c: Trajectory) -> None:
     if not c.skel.tree.description.planar:
         raise UsageError(
-            "hodographs are drawn for planar mechanisms; in space plot the components, for example 'S.on.coupler.x'.", name="plane"
+            "hodographs are drawn for planar mechanisms. In space plot the components, for example 'S.on.coupler.x'.", name="plane"
         )
     needs_loads(c)
 

@@ -83,10 +83,10 @@ def _points(c: Trajectory, points: str | Sequence[str] | None) -> list[str]:
     known = [f"{b.name}.{p.name}" for b in c.skel.tree.description.moving for p in b.points]
     if not names:
         example = f", for example points=['{known[-1]}']" if known else ""
-        raise UsageError(f"the mechanism has no marked point to follow; name some{example}.", name="mechanism")
+        raise UsageError(f"the mechanism has no marked point to follow. Name some{example}.", name="mechanism")
     most_points = 6
     if len(names) > most_points:
-        raise UsageError(f"{len(names)} paths are too many for one picture; name at most {most_points}.")
+        raise UsageError(f"{len(names)} paths are too many for one picture. Name at most {most_points}.")
     for name in names:
         if name not in known:
             raise ChannelError(f"there is no point '{name}' of a moving body.", nearest(name, known, "Points"))

@@ -22,7 +22,7 @@ def singular(c: Trajectory, path: Place = None, *, over: str | None = None, **pa
     Dots on the dashed lines are the singular values found at the located passages, between samples.
     """
     if "singular.J" not in c.channels:
-        why = "a cycle does not record them; simulate" if c.skel.tree.nc else "the mechanism has no loops"
+        why = "a cycle does not record them. Simulate" if c.skel.tree.nc else "the mechanism has no loops"
         raise UsageError(
             f"there are no singular values to plot: {why}, for example m.simulate(2).plot('singular').", name="singular values"
         )

@@ -28,5 +28,5 @@ def trajectory_of(subject: Any) -> Trajectory:
     """The cycle or run itself; of a mechanism one cycle."""
     found = subject if isinstance(subject, Trajectory) else system_of(subject).cycle()
     if len(found) < 2:
-        raise UsageError("one sample is no curve: plot a cycle or a run with at least two samples.", name="subject")
+        raise UsageError("one sample is not a curve: plot a cycle or a run with at least two samples.", name="subject")
     return found

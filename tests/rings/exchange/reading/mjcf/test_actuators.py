@@ -98,7 +98,7 @@ def test_motor_has_gear_and_limits_of_the_smallest_range(tmp_path: Path) -> None
 def test_servo_targets_are_parameters(tmp_path: Path) -> None:
     found, _ = read(tmp_path, LAWS["position"] + LAWS["tendon"], "0.4 -0.1")
     assert found.description.parameters == (("p_ctrl", 0.4), ("t_ctrl", -0.1))
-    assert "the servo 'p' became a torque law; its control is the parameter 'p_ctrl' = 0.4." in found.report.inferred
+    assert "the servo 'p' became a torque law. Its control is the parameter 'p_ctrl' = 0.4." in found.report.inferred
     assert "joint 'left-C' is called 'left_C', because a law names it" in found.report.inferred
     assert str(found.description.drives[0].value) == "30.0*(p_ctrl - 3.0*A) + (-6.0)*A.v"
 

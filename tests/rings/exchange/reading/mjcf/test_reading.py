@@ -166,7 +166,7 @@ def test_a_missing_mesh_costs_the_picture(tmp_path: Path) -> None:
 def test_a_missing_mesh_that_gives_the_mass_leaves_a_body_without_one(tmp_path: Path) -> None:
     found = read_mjcf(written(tmp_path, MESH.format(inertial="")))
     assert found.description.body("b").mass == 0.0
-    assert found.report.notes[0].startswith("the mass of b lacks that of meshes which are missing (tet): allow their folder")
+    assert found.report.notes[0].startswith("the mass of b leaves out missing meshes (tet): allow their folder")
 
 
 def test_a_damaged_mesh_is_named_and_left_out_of_the_masses(tmp_path: Path) -> None:

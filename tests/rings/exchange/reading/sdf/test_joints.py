@@ -141,8 +141,8 @@ BAD = {
     '<link name="l"/><joint name="j" type="revolute"><parent>l</parent><child>world</child></joint>': "the world cannot be the child",
     '<link name="l"/><joint name="j" type="revolute"><parent>k</parent><child>l</child></joint>': "there is no frame 'k'",
     '<link name="l"/><joint name="j" type="hinge"><parent>world</parent><child>l</child></joint>': "type is 'hinge'",
-    '<link name="l"/><link name="l"/>': "names of links, joints, frames and models are unique",
-    '<link name="l"><inertial><mass>-1</mass></inertial></link>': "mass is zero or more",
+    '<link name="l"/><link name="l"/>': "Names of links, joints, frames and models are unique",
+    '<link name="l"><inertial><mass>-1</mass></inertial></link>': "Mass is zero or more",
     f"{HINGE}<axis><xyz>0 0 0</xyz></axis></joint>": "axis is zero",
     '<joint name="j" type="ball"><parent>world</parent><child>l</child></joint>': "there is no frame 'l'",
 }  # fmt: skip

@@ -91,7 +91,7 @@ def test_includes_outside_and_in_circles_are_refused(tmp_path: Path) -> None:
     for uri, why in (
         ("model://other", "'model://other' is not read: there is no such file"),
         ("../part/x.sdf", "outside the folders"),
-        ("https://fuel.gazebosim.org/x", "nothing is fetched from a network"),
+        ("https://fuel.gazebosim.org/x", "Nothing is fetched from a network"),
         ("m.sdf", "includes itself"),
     ):
         path.write_text(sdf(f"<include><uri>{uri}</uri></include>"))

@@ -46,7 +46,7 @@ def test_a_drawing_with_layers_is_the_wiper(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("unit", "scale", "said"), [(1, 1 / 25.4, "in, is 25.4 mm"), (6, 1e-3, "m, is 1000 mm"), (0, 1.0, "millimeters are assumed")]
+    ("unit", "scale", "said"), [(1, 1 / 25.4, "in, is 25.4 mm"), (6, 1e-3, "m, is 1000 mm"), (0, 1.0, "Millimeters are assumed")]
 )
 def test_units_of_the_file(unit: int, scale: float, said: str, tmp_path: Path) -> None:
     found = read_sketch(saved(wiper(unit, scale), tmp_path / "w.dxf"))

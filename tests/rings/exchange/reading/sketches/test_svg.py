@@ -154,4 +154,4 @@ def test_circles_drawn_as_paths_are_marks(tmp_path: Path) -> None:
     path.write_text(f"{HEAD}<path d='M 25 250 A 5 5 0 1 1 15 250 A5 5 0 1 125 250 z'/><ellipse rx='5' ry='9'/></svg>")
     (mark,) = read_svg(path).marks
     assert mark.at == pytest.approx((10.0, 25.0), abs=0.01) and mark.radius == pytest.approx(2.5, rel=0.01)
-    assert read_svg(path).dropped == ("1 ellipse that is no circle",)
+    assert read_svg(path).dropped == ("1 ellipse that is not a circle",)

@@ -231,7 +231,7 @@ def test_a_weld_beside_a_joint_is_left() -> None:
     d = four_bar(Joint("lock", "fixed", "crank", "coupler", Placement((0.0, 0.3, 0.0))))
     found = understood(d, "lock")
     assert found.description.joints == d.joints
-    assert "it stays a joint" in found.report.inferred[0]
+    assert "It stays a joint" in found.report.inferred[0]
 
 
 def test_a_point_beside_a_weld_follows_from_it() -> None:
@@ -293,7 +293,7 @@ def test_a_hinge_whose_reference_closes_the_point_only_is_reported_where_it_matt
     joints = tuple(replace(j, type="spherical") if j.name == "D" else j for j in d.joints)
     tilted = understood(replace(d, joints=joints), "C", points_only=("C",))  # the ball turns about x and y: one such motion moves C
     assert tilted.report.inferred == (
-        "the hinge 'C' holds its axis too (1 row more); other readers of this format close the point alone.",
+        "the hinge 'C' holds its axis too (1 row more). Other readers of this format close the point alone.",
     )  # fmt: skip
 
 

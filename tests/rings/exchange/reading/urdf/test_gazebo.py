@@ -24,7 +24,7 @@ def test_a_weld_of_gazebo_joins_two_halves(tmp_path: Path) -> None:
     weld = "<gazebo><joint name='E' type='fixed'><parent>coupler</parent><child>half</child></joint></gazebo>"
     m = loaded(tmp_path, tree() + half + joint("C", "rocker", "half", "-0.1 0.6 0") + weld)
     assert m.system.mobility.freedoms == 1 and len(m.description.bodies) == 4 and not m.description.drives
-    assert m.imported is not None and "joint 'E': closes a loop, as <gazebo> says" in m.imported.inferred
+    assert m.imported is not None and "joint 'E': closes a loop, as in <gazebo>" in m.imported.inferred
     assert dict(m.imported.gaps) == pytest.approx({"E": 0.0}, abs=1e-15)
 
 
@@ -70,7 +70,7 @@ def test_other_plugins_may_name_several_joints(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("block", "said"),
     [
-        ("<gazebo reference='b'><springStiffness>3</springStiffness></gazebo>", "spring of 'b', which is no joint with one coordinate"),
+        ("<gazebo reference='b'><springStiffness>3</springStiffness></gazebo>", "spring of 'b', which is not a joint with one coordinate"),
         ("<gazebo reference='crank'><joint name='E' type='fixed'/></gazebo>", "<joint name='E'> in <gazebo>, which is not read"),
     ],
 )

@@ -36,7 +36,7 @@ WRONG = {
     "two numbers": (TWO + joint("j", "a", "b", "0 0"), r":5: <origin>: xyz needs 3 numbers"),
     "zero axis": (ONE.replace('xyz="0 0 1"', 'xyz="0 0 0"'), r":5: <axis>: the axis is zero"),
     "two axes": (ONE.replace("<axis", '<axis xyz="1 0 0"/><axis'), r":5: <axis>: a second <axis>"),
-    "negative mass": (ONE.replace('<link name="b"/>', link("b", -1, 0, 0).strip()), r":4: .*mass is zero or more"),
+    "negative mass": (ONE.replace('<link name="b"/>', link("b", -1, 0, 0).strip()), r":4: .*Mass is zero or more"),
     "no mass": (ONE.replace('<link name="b"/>', '<link name="b"><inertial/></link>'), r":4: <inertial>: it needs an element <mass>"),
     "negative damping": (TWO + joint("j", "a", "b", "0 0 0", '<dynamics damping="-1"/>'), r":5: <dynamics>: damping is -1"),
     "loop of nothing": (tree() + LOOP.format("rocker", "gone"), r":10: <loop name='C'>: there is no link 'gone'"),
@@ -102,7 +102,7 @@ def test_a_file_of_loops_of_another_robot_is_not_used(tmp_path: Path) -> None:
     path.write_text(robot(tree()))
     path.with_suffix(".yaml").write_text(LOOP_FILE)
     m = lw.load(path)
-    assert m.imported is not None and any("r.yaml:1: the YAML file beside names no frame" in x for x in m.imported.notes)
+    assert m.imported is not None and any("r.yaml:1: the YAML file next to it names no frame" in x for x in m.imported.notes)
 
 
 @pytest.mark.filterwarnings("ignore::linkwright.rings.exchange.ImportedModelWarning")

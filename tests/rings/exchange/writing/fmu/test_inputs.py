@@ -212,7 +212,7 @@ def test_inputs_that_are_parameters_move_nothing(tmp_path):
     m = lw.load(SERVO)
     for inputs, message in (
         ({"R": "parameter"}, "'R' places bodies or prescribes motions. Parameters of forces and efforts: arm_ctrl, k, most, n"),
-        ({"A": "parameter"}, "'A' is no parameter of the model"),
+        ({"A": "parameter"}, "'A' is not a parameter of the model"),
         ({"arm_ctr": "torque"}, "no joint, cylinder, body or parameter 'arm_ctr'. Did you mean 'arm_ctrl'"),
     ):
         with pytest.raises(lw.UsageError, match=message):

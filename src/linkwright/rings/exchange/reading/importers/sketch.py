@@ -22,7 +22,7 @@ def _read(path: str | os.PathLike[str], folders: Any = None, **options: Any) -> 
     from linkwright.rings.exchange.reading.sketches import read_sketch
 
     if folders is not None:
-        raise UsageError("folders hold meshes and included models; a drawing names none. Leave them out.", name="folders")
+        raise UsageError("folders hold meshes and included models. A drawing names none. Leave them out.", name="folders")
     return read_sketch(path, **options).imported
 
 

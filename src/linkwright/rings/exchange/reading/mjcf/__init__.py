@@ -131,6 +131,6 @@ def _other_losses(there: CompiledMjcf, names: MjcfNames, notes: ImportNotes) -> 
     m = there.model
     for b in range(1, m.nbody):
         if m.body_mocapid[b] >= 0:
-            notes.infer(f"the mocap body '{names.bodies[b]}' is fixed where the file has it.")
+            notes.infer(f"the mocap body '{names.bodies[b]}' is fixed at its place in the file.")
     if m.opt.density or m.opt.viscosity:
         notes.lose("the fluid around the bodies (density, viscosity)", mechanism=True)

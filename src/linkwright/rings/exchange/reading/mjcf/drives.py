@@ -195,7 +195,7 @@ def _target(a: MjcfActuator, out: MjcfDrives, notes: ImportNotes) -> Any:
         return a.control
     if name not in dict(out.parameters):
         out.parameters.append((name, a.control))
-        notes.infer(f"the servo '{a.name}' became a torque law; its control is the parameter '{name}' = {a.control:g}.")
+        notes.infer(f"the servo '{a.name}' became a torque law. Its control is the parameter '{name}' = {a.control:g}.")
     return expressions.variable(name)
 
 

@@ -195,7 +195,7 @@ def _without_mass(mj: Any, spec: Any, missing: set[str], notes: ImportNotes) -> 
             lost.append(body.name)
     if lighter:
         notes.warn(
-            f"the mass of {listing(lighter, 4)} lacks that of meshes which are missing ({listing(sorted(missing), 4)}): allow "
+            f"the mass of {listing(lighter, 4)} leaves out missing meshes ({listing(sorted(missing), 4)}): allow "
             "their folder (folders=[...], --folder), or give the bodies an <inertial>"
         )
     return lost

@@ -89,7 +89,7 @@ def _included(element: XmlElement, folders: Folders, notes: ImportNotes, chain: 
     """An element with the content of included files in place of `include`."""
     count[0] += 1
     if count[0] > MOST_ELEMENTS:
-        raise element.error(f"with its includes the model has more than {MOST_ELEMENTS} elements; a model of that size is not read.")
+        raise element.error(f"with its includes the model has more than {MOST_ELEMENTS} elements. A model of that size is not read.")
     children: list[XmlElement] = []
     for child in element.children:
         if child.tag == "include":
@@ -109,7 +109,7 @@ def _content(include: XmlElement, folders: Folders, notes: ImportNotes, chain: t
     if path in chain:
         raise include.error(f"'{name}' includes itself, by way of {', '.join(p.name for p in chain[chain.index(path) :])}.", name=name)
     if len(chain) >= DEEPEST:
-        raise include.error(f"includes nest more than {DEEPEST} deep; such a model is not read.", name="include")
+        raise include.error(f"includes nest more than {DEEPEST} deep. Such a model is not read.", name="include")
     found = read_xml(path, ROOTS)
     yield from _included(found, folders, notes, (*chain, path), count).children
 
@@ -155,10 +155,10 @@ class _TextWriter:
             return
         self.copies.append(self.copies[-1] * _copies(e))
         if self.copies[-1] > MOST_COPIES:
-            raise e.error(f"it makes more than {MOST_COPIES} copies; a model of that size is not read.")
+            raise e.error(f"it makes more than {MOST_COPIES} copies. A model of that size is not read.")
         self.bodies += self.copies[-1] if e.tag in ("body", "composite") else 0
         if self.bodies > MOST_BODIES:
-            raise e.error(f"with its copies the model has {self.bodies} bodies or more; at most {MOST_BODIES} are read.")
+            raise e.error(f"with its copies the model has {self.bodies} bodies or more. At most {MOST_BODIES} are read.")
         _finite(e)
         e = self._changed(e)
         if not e.children:
@@ -186,7 +186,7 @@ class _TextWriter:
         elif e.tag == "model" and self.parent[-1] == "asset":
             attributes["file"] = self._model(e)
         elif "file" in attributes:
-            raise e.error("the attribute file is not known here; include, mesh and model name files.", name="attributes")
+            raise e.error("the attribute file is not allowed here. The elements include, mesh and model name files.", name="attributes")
         return replace(e, attributes=attributes)
 
     def _mesh(self, e: XmlElement, attributes: dict[str, str]) -> dict[str, str]:
@@ -194,7 +194,7 @@ class _TextWriter:
         if not name:
             most = 6 if "sphere" in e.get("builtin") else 64
             if e.get("builtin") and any(abs(e.as_number(x, "params")) > most for x in e.get("params").split()):
-                raise e.error(f"params: a built-in mesh of that many faces is not made; numbers up to {most} are allowed.")
+                raise e.error(f"params: a built-in mesh of that many faces is not made. Numbers up to {most} are allowed.")
             return attributes
         stem, ending = os.path.splitext(os.path.basename(name.replace("\\", "/")))
         attributes.setdefault("name", stem)
@@ -212,7 +212,7 @@ class _TextWriter:
         if path is None:
             raise e.error(f"'{name}' is not read: {why}. {MORE}.", name=name)
         if len(self.out.models) >= DEEPEST:
-            raise e.error(f"more than {DEEPEST} models are attached; such a model is not read.")
+            raise e.error(f"more than {DEEPEST} models are attached. Such a model is not read.")
         handed = f"model_{len(self.out.models)}.xml"
         self.out.models[handed] = b""
         inner = MjcfText(meshes=self.out.meshes, models=self.out.models)

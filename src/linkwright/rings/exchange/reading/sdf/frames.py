@@ -42,7 +42,7 @@ class PoseGraph:
             names = [x.name or "__model__" for x in self.open[self.open.index(frame) :]]
             raise frame.element.error(f"its pose depends on itself: {' -> '.join([*names, names[0]])}.")
         if len(self.open) > LONGEST:
-            raise frame.element.error(f"more than {LONGEST} frames count from each other in a chain; such a file is not read.")
+            raise frame.element.error(f"more than {LONGEST} frames count from each other in a chain. Such a file is not read.")
         self.open.append(frame)
         found = self._placed(frame) if frame.name else self._model(frame.scope)
         self.open.pop()

@@ -56,7 +56,7 @@ class Includer:
         deepest = 20  # includes inside includes
         if len(opened) >= deepest or self.size > MOST_BYTES:
             most = f"{deepest} deep, or bring more than {MOST_BYTES / 1e6:g} MB"
-            raise include.error(f"includes nest more than {most}; such a file is not read.", name="include")
+            raise include.error(f"includes nest more than {most}. Such a file is not read.", name="include")
         root = read_xml(found, ("sdf",))
         check_tags(root, PLACES, self.notes)
         models = root.all("model")

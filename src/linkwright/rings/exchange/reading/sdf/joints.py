@@ -54,7 +54,7 @@ def joints_of(draft: RobotDraft, scope: Scope, graph: PoseGraph) -> list[SdfJoin
             given = element.need(tag)
             text = given.text.strip() or given.get("link")
             if tag == "child" and text == WORLD and WORLD not in scope.named:
-                raise element.error("the world cannot be the child of a joint; make it the parent.")
+                raise element.error("the world cannot be the child of a joint. Make it the parent.")
             ends.append(link_of(find(scope, text, given, tag)))
         bodies = [GROUND if x.is_world else draft.links.of[x.scope.full(x.name)] for x in ends]
         if bodies[0] == bodies[1]:
@@ -212,7 +212,7 @@ def _attached(draft: RobotDraft, j: SdfJoint, name: str, tag: str) -> None:
 def _not_negative(element: XmlElement, tag: str) -> float:
     value = element.content(tag, 0.0)
     if value < 0.0:
-        raise element.error(f"{tag} is {value:g}; it is zero or more.", name=tag, value=value)
+        raise element.error(f"{tag} is {value:g}. It is zero or more.", name=tag, value=value)
     return value
 
 
@@ -224,7 +224,7 @@ def _limits(draft: RobotDraft, limit: XmlElement, name: str) -> None:
     if 0.0 < effort < NONE:
         draft.efforts[name] = effort
     if lower > upper:
-        draft.notes.warn(f"joint '{name}': its lower limit {lower:g} is above the upper one {upper:g}; the limits are ignored")
+        draft.notes.warn(f"joint '{name}': its lower limit {lower:g} is above the upper one {upper:g}. The limits are ignored")
         return
     ends = [None if abs(x) >= NONE else x for x in (lower, upper)]
     if any(x is not None for x in ends) and lower < upper:

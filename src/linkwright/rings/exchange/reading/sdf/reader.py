@@ -61,7 +61,7 @@ def read_sdf(path: str | os.PathLike[str], folders: Any = None, drives: Sequence
 def _need_version(root: XmlElement, notes: ImportNotes) -> None:
     found = re.fullmatch(r"(\d+)\.(\d+)", root.attribute("version"))
     if found is None:
-        raise root.error(f"version is '{root.get('version')}'; it is written as 1.9.")
+        raise root.error(f"version is '{root.get('version')}'. It is written as 1.9.")
     version = (int(found[1]), int(found[2]))
     if version < OLDEST:
         raise root.error(f"SDF {root.get('version')} is not read: its axes are in the frame of the model. Convert it: gz sdf -p FILE.")
@@ -73,9 +73,9 @@ def _world(root: XmlElement, wanted: str) -> Scope:
     """The world of a file, or one around its models."""
     worlds = root.all("world")
     if len(worlds) > 1:
-        raise worlds[1].error("a second <world>; one is read.")
+        raise worlds[1].error("a second <world>. One is read.")
     if worlds and root.all("model"):
-        raise root.error("a <world> and a <model> beside it; a file has one of them.")
+        raise root.error("a <world> and a <model> next to it. A file has one of them.")
     place = worlds[0] if worlds else root
     models = place.all("model")
     if not models:
@@ -207,10 +207,10 @@ def _inertial(draft: RobotDraft, scope: Scope, name: str, graph: PoseGraph) -> t
         draft.notes.infer(f"link '{scope.full(name)}' has no <inertial>: SDF's default, 1 kg and 1 kg m^2 about its origin")
         return (MASS, (0.0, 0.0, 0.0), ((MOMENT, 0.0, 0.0), (0.0, MOMENT, 0.0), (0.0, 0.0, MOMENT)))
     if found.get("auto", "false") == "true":
-        draft.notes.warn(f"link '{scope.full(name)}': inertia from its collision shapes (auto) is not computed; give <mass> and <inertia>")
+        draft.notes.warn(f"link '{scope.full(name)}': inertia from its collision shapes (auto) is not computed. Give <mass> and <inertia>")
     mass = found.content("mass", MASS)
     if mass < 0.0:
-        raise found.error(f"the mass of link '{name}' is {mass:g} kg; mass is zero or more.", name=name, value=mass)
+        raise found.error(f"the mass of link '{name}' is {mass:g} kg. Mass is zero or more.", name=name, value=mass)
     at = times(inverse(graph.of(link)), graph.within(found, scope, link))
     tensor = found.one("inertia")
     default = {k: MOMENT if k[1] == k[2] else 0.0 for k in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")}

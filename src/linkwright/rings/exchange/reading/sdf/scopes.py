@@ -82,7 +82,7 @@ def scope_of(element: XmlElement, path: str = "", parent: Scope | None = None) -
             continue
         name = x.attribute("name")
         if name in out.named:
-            raise x.error("a second thing of this name in the same model; names of links, joints, frames and models are unique.")
+            raise x.error("a second thing of this name in the same model. Names of links, joints, frames and models are unique.")
         if SEPARATOR in name and parent is None and x.tag == "model":
             raise x.error(f"a name may not hold '{SEPARATOR}'.", name=SEPARATOR)
         out.named[name] = x

@@ -24,7 +24,7 @@ from linkwright.rings.exchange.reading.sketches.names import name_everything, us
 
 ENDINGS = files.SKETCHES
 MOST_SENTENCES = 20  # of a list in the report and in the file
-NO_MASSES = "no masses: a drawing has none; without them there is motion, but no torques and loads"
+NO_MASSES = "no masses: a drawing has none. Without masses there is motion, but no torques and loads"
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def read_sketch(
     place = Path(path)
     ending = place.suffix.lower()
     if ending not in ENDINGS:
-        raise UsageError(f"'{files.shown(path)}' is no sketch; sketches end in {' or '.join(ENDINGS)}.", name=files.shown(path))
+        raise UsageError(f"'{files.shown(path)}' is not a sketch. Sketches end in {' or '.join(ENDINGS)}.", name=files.shown(path))
     if ending == ".dxf":
         from linkwright.rings.exchange.reading.sketches.dxf import read_dxf as read
     else:

@@ -107,7 +107,7 @@ def _scale(document: Any, unit: str | None) -> tuple[float, str]:
     units = package("ezdxf.units", "cad")
     code = int(document.units or 0)
     if code == 0:
-        return 1.0, "the file names no unit of length; millimeters are assumed"
+        return 1.0, "the file names no unit of length. Millimeters are assumed"
     scale = float(units.conversion_factor(code, units.MM))
     return scale, f"the file's unit of length, {units.decode(code)}, is {scale:.6g} mm" if code != units.MM else ""
 
@@ -131,11 +131,11 @@ class _DxfReader:
         """Read entities; `outer` is the layer of the block's reference, which those on layer 0 take."""
         deepest = 12  # blocks in blocks
         if len(groups) > deepest:
-            raise ModelError(f"blocks are nested more than {deepest} deep; such a drawing is not read.", Source(self.name))
+            raise ModelError(f"blocks are nested more than {deepest} deep. Such a drawing is not read.", Source(self.name))
         for e in entities:
             self.count += 1
             if self.count > MOST_ENTITIES:
-                raise ModelError(f"the drawing has more than {MOST_ENTITIES:,} entities; save the linkage alone.", Source(self.name))
+                raise ModelError(f"the drawing has more than {MOST_ENTITIES:,} entities. Save the linkage alone.", Source(self.name))
             try:
                 self._visible(e, groups, outer)
             except LinkwrightError:

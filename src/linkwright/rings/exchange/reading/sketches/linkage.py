@@ -108,7 +108,7 @@ def linkage_of(sketch: Sketch, *, pins: Any = None, links: Any = None, ground: A
     if not out.links:
         raise ModelError(
             f"no links were found: {counted(len(out.pins), 'pin')}, but no line or polyline touches one within {out.tolerance:.3g} mm. "
-            f"Layers: {listed(sketch.layers)}. Name those of the links (--links LAYER), or a larger --gap.",
+            f"Layers: {listed(sketch.layers)}. Name the layers of links (--links LAYER), or give a larger --gap.",
             sketch.source,
             name="links",
         )
@@ -321,7 +321,7 @@ def _join_on_lines(out: SketchLinkage) -> None:
             out.inferred.append(f"the pin at {out.shown(p.at)} is on the line of a link, between its vertices: it belongs to that link")
         elif on:
             out.inferred.append(
-                f"the pin at {out.shown(p.at)} is on the lines of {counted(len(on), 'link')}; give the right one a vertex there"
+                f"the pin at {out.shown(p.at)} is on the lines of {counted(len(on), 'link')}. Give the right one a vertex there"
             )
     _merge_rigid(out)
 
@@ -355,7 +355,7 @@ def _find_guides(out: SketchLinkage, roles: Roles) -> None:
                 if slid is None or all(g.link is not slid for g in out.guides):
                     out.guides.append(SketchGuide(i, axis, slid))
         if not straight:
-            out.dropped.append(f"a guide on layer '{s.layer}' that is not straight; add it to the file by hand")
+            out.dropped.append(f"a guide on layer '{s.layer}' that is not straight. Add it to the file by hand")
 
 
 def _along(out: SketchLinkage, pin: int, axis: Place) -> SketchLink | None:
@@ -401,7 +401,7 @@ def _find_ground(out: SketchLinkage) -> None:
     for i in ends:
         out.pins[i].grounded = True
     out.inferred.append(
-        f"no layer marks the ground; the {counted(len(set(ends)), 'end')} of bars with no other bar are taken as fixed pins"
+        f"no layer marks the ground. The {counted(len(set(ends)), 'end')} of bars with no other bar are taken as fixed pins"
     )
 
 

@@ -119,8 +119,8 @@ def chosen_drive(out: SketchLinkage) -> SketchDrive | None:
             found.append((float(reach), name, x.name))
     if found:
         _, joint, body = min(found)
-        return SketchDrive(joint, SPEED, f"{body} is the shortest link at the ground; change it to what moves")
-    return SketchDrive(_guide(0), SLIDING, "the first guide; change it to what moves") if out.guides else None
+        return SketchDrive(joint, SPEED, f"{body} is the shortest link at the ground. Change it to the driven link")
+    return SketchDrive(_guide(0), SLIDING, "the first guide. Change it to the driven one") if out.guides else None
 
 
 def _number(x: float) -> str:

@@ -92,10 +92,10 @@ def _scale(root: XmlElement, width: float, unit: str | None) -> tuple[float, str
     found = LENGTH.match(root.get("width", ""))
     size = None if found is None else _millimeters(found[2].lower())
     if found is None or size is None or not float(found[1]) > 0.0:
-        return 1.0, "the file gives no width in mm; its units are taken as millimeters"
+        return 1.0, "the file gives no width in mm. Its units are taken as millimeters"
     if not width:
-        return PIXEL, "the file has no viewBox; 96 of its units are taken as an inch"
-    pixels = "its width is in pixels; 96 of them are taken as an inch" if found[2].lower() == "px" else ""
+        return PIXEL, "the file has no viewBox. 96 of its units are taken as an inch"
+    pixels = "its width is in pixels. 96 of them are taken as an inch" if found[2].lower() == "px" else ""
     return float(found[1]) * size / width, pixels
 
 
@@ -122,7 +122,7 @@ class _SvgReader:
         self.count += 1
         deepest = 24  # `use` of `use`
         if self.count > MOST_THINGS or depth > deepest:
-            raise e.error(f"the drawing has more than {MOST_THINGS:,} elements, or <use> leads round in circles; save the linkage alone.")
+            raise e.error(f"the drawing has more than {MOST_THINGS:,} elements, or <use> leads round in circles. Save the linkage alone.")
         tag = _bare(e.tag)
         if tag in PASSED_OVER or HIDDEN.search(e.get("style")) or e.get("display") == "none" or e.get("visibility") == "hidden":
             return
@@ -187,7 +187,7 @@ class _SvgReader:
         largest = float(lengths.max())
         round_ = abs(float(axes[:, 0] @ axes[:, 1])) <= 1e-3 * largest**2 and float(np.ptp(lengths)) <= 1e-3 * largest
         if not round_:
-            self.skipped["ellipse that is no circle"] += 1
+            self.skipped["ellipse that is not a circle"] += 1
             return
         at = applied(here, np.array([[_of(e, "cx"), _of(e, "cy")]]))[0]
         self.marks.append(Mark((float(at[0]), float(at[1])), largest, layer, _name(e)))

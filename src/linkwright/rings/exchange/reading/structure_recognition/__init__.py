@@ -51,7 +51,7 @@ def understand(imported: Imported, *, points_only: Collection[str] = ()) -> Impo
             more = rows_beyond_point(exact.description, joint, state.closing)
             if more:
                 sentences.append(
-                    f"the hinge '{name}' holds its axis too ({more} {'row' if more == 1 else 'rows'} more); other readers of this format "
+                    f"the hinge '{name}' holds its axis too ({more} {'row' if more == 1 else 'rows'} more). Other readers of this format "
                     "close the point alone."
                 )
     extended = replace(

@@ -54,7 +54,7 @@ def _group(d: Description, group: Sequence[Joint]) -> tuple[dict[str, Joint | No
         return {j.name: None for j in group[1:]}, [f"{bodies}: {names} are the same point, which closes the loop once ('{one.name}')."]
     equal = 1e-3  # share by which the distances of the same points on both bodies may differ
     if np.abs(_distances(at[0]) - _distances(at[1])).max() > max(equal * max(apart), least):
-        return {}, [f"{bodies}: the points {names} have other distances on one body than on the other; they were left as points."]
+        return {}, [f"{bodies}: the points {names} have other distances on one body than on the other. They were left as points."]
     far = int(np.argmax(_distances(at[0])[0]))
     lines = [(p - p[0]) / apart[0] for p in at]
     z = [spatial.normalize(x[far]) for x in lines]

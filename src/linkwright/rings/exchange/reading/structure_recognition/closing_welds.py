@@ -30,7 +30,7 @@ def welded(d: Description, closing: Sequence[str]) -> Joined:
         implied = [j.name for j in beside if _implied(d, weld, j)]
         holding = [j.name for j in beside if j.name not in implied]
         if holding:
-            sentences.append(f"'{name}' holds '{weld.first}' and '{weld.second}', which {quoted(holding)} also joins; it stays a joint.")
+            sentences.append(f"'{name}' holds '{weld.first}' and '{weld.second}', which {quoted(holding)} also joins. It stays a joint.")
             continue
         if _needed_as_cut(d, weld, left):
             sentences.append(

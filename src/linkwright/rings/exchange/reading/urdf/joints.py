@@ -84,7 +84,7 @@ def _names(robot: XmlElement) -> list[str]:
     out: dict[str, None] = {}
     for x in robot.all("link"):
         if x.attribute("name") in out:
-            raise x.error("a second link of this name; names are unique.")
+            raise x.error("a second link of this name. Names are unique.")
         out[x.get("name")] = None
     return list(out)
 
@@ -113,7 +113,7 @@ def read_joints(draft: RobotDraft, robot: XmlElement, tree: TreeJoints) -> None:
     for j in robot.all(*JOINT_TAGS):
         name = j.attribute("name")
         if name in draft.joint_names.of:
-            raise j.error("a second joint of this name; names are unique.")
+            raise j.error("a second joint of this name. Names are unique.")
         draft.joint_names.add(name)
     if root != GROUND:
         draft.add_joint(Joint(draft.joint_names.fresh(BASE), "free", GROUND, root))
@@ -171,7 +171,7 @@ def _attached(draft: RobotDraft, j: XmlElement) -> None:
 def _not_negative(element: XmlElement, name: str) -> float:
     value = element.number(name, 0.0)
     if value < 0.0:
-        raise element.error(f"{name} is {value:g}; it is zero or more.", name=name, value=value)
+        raise element.error(f"{name} is {value:g}. It is zero or more.", name=name, value=value)
     return value
 
 
@@ -188,7 +188,7 @@ def _limits(draft: RobotDraft, j: XmlElement, name: str, kind: str) -> None:
         return
     lower, upper = (limit.number(k, 0.0, infinite=True) for k in ("lower", "upper"))
     if lower > upper:
-        draft.notes.warn(f"joint '{name}': its lower limit {lower:g} is above the upper one {upper:g}; the limits are ignored")
+        draft.notes.warn(f"joint '{name}': its lower limit {lower:g} is above the upper one {upper:g}. The limits are ignored")
     elif lower == upper:
         draft.notes.infer_of_joint(name, f"equal limits ({lower:g}) are none")
     else:

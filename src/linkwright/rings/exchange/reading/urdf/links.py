@@ -46,7 +46,7 @@ def _inertial(link: XmlElement, name: str, notes: ImportNotes) -> Body:
         return Body(name)
     mass = found.need("mass").number("value")
     if mass < 0.0:
-        raise found.error(f"the mass of link '{link.get('name')}' is {mass:g} kg; mass is zero or more.", value=mass)
+        raise found.error(f"the mass of link '{link.get('name')}' is {mass:g} kg. Mass is zero or more.", value=mass)
     at = origin(found)
     tensor = found.one("inertia")
     values = {k: 0.0 if tensor is None else tensor.number(k, 0.0) for k in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")}

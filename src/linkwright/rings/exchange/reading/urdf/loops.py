@@ -65,7 +65,7 @@ def _loop_file(root: file_nodes.FileNode) -> LoopFile:
         pairs.append((first, second, kind))
     types = [x.string("joint_type").upper() for x in lists["joint_type"]]
     if len(types) != len(lists["joint_name"]):
-        raise root.error(f"joint_name has {counted(len(lists['joint_name']), 'entry')} and joint_type {len(types)}; they belong together.")
+        raise root.error(f"joint_name has {counted(len(lists['joint_name']), 'entry')} and joint_type {len(types)}. They belong together.")
     motors = tuple(x.string("name_mot") for x in lists["name_mot"] or lists["mot"])
     return LoopFile(tuple(pairs), motors, tuple(zip(lists["joint_name"], types, strict=True)))
 
@@ -74,7 +74,7 @@ def of_this_robot(found: LoopFile, robot: XmlElement, notes: ImportNotes) -> Loo
     """The file of loops, if it names any frame of this robot; one that names none belongs to another robot beside it."""
     known = {x.get("name") for x in robot.all("link", *JOINT_TAGS)}
     if found.pairs and not any(x.string("closed_loop") in known for first, second, _ in found.pairs for x in (first, second)):
-        notes.warn(f"{found.pairs[0][0].where}: the YAML file beside names no frame of this robot and is not used")
+        notes.warn(f"{found.pairs[0][0].where}: the YAML file next to it names no frame of this robot and is not used")
         return LoopFile()
     return found
 
@@ -85,12 +85,12 @@ def retype(draft: RobotDraft, found: LoopFile, tree: TreeJoints) -> None:
     for node, kind in found.joints:
         name = node.string("joint_name")
         if name not in elements:  # the file's own reader passes over it
-            draft.notes.warn(f"{node.where}: joint_name: there is no joint '{name}'; its type {kind} is not used")
+            draft.notes.warn(f"{node.where}: joint_name: there is no joint '{name}'. Its type {kind} is not used")
             continue
         made = _retyped(draft.joints[draft.joint_names.of[name]], kind, origin(elements[name]), node)
         draft.joints[made.name] = made
         draft.stops = [s for s in draft.stops if s.joint != made.name or made.type == "revolute"]
-        draft.notes.infer_of_joint(made.name, f"{made.type}, as the YAML file says")
+        draft.notes.infer_of_joint(made.name, f"{made.type}, as in the YAML file")
 
 
 def _retyped(joint: Joint, kind: str, at: Placement, node: file_nodes.FileNode) -> Joint:
@@ -127,7 +127,7 @@ def read_frames(draft: RobotDraft, found: LoopFile, tree: TreeJoints) -> None:
             _mate(draft, onshape[1])
         elif gepetto and f"{gepetto[1]}_B" in draft.links.of:
             _weld(draft, gepetto[1], [name, f"{gepetto[1]}_B"], "6d")
-            draft.notes.infer(f"frames '{name}' and '{gepetto[1]}_B' are welded, as their names say")
+            draft.notes.infer(f"frames '{name}' and '{gepetto[1]}_B' are welded, as in their names")
 
 
 def _frame(draft: RobotDraft, node: file_nodes.FileNode, joints: dict[str, str]) -> str:
@@ -158,7 +158,7 @@ def _mate(draft: RobotDraft, label: str) -> None:
         draft.notes.infer(f"frames '{ends[0]}', '{ends[1]}' and the points along their z axes become the hinge '{joint.name}'")
     else:
         joint = Joint(draft.joint_names.add(label), "spherical", bodies[0], bodies[1], where=place)
-        draft.notes.infer(f"frames '{ends[0]}' and '{ends[1]}' become the ball joint '{joint.name}'; a fixed mate looks the same in URDF")
+        draft.notes.infer(f"frames '{ends[0]}' and '{ends[1]}' become the ball joint '{joint.name}'. A fixed mate looks the same in URDF")
     draft.add_joint(joint, closes=True)
 
 
@@ -218,7 +218,7 @@ def _close(draft: RobotDraft, robot: XmlElement, joints: Sequence[XmlElement]) -
     read_mimics(draft, found)
     for j in found:
         if draft.joint_names.of[j.full] in draft.closing:
-            draft.notes.infer_of_joint(j.name, "closes a loop, as <gazebo> says")
+            draft.notes.infer_of_joint(j.name, "closes a loop, as in <gazebo>")
 
 
 def _spring(draft: RobotDraft, block: XmlElement) -> None:
@@ -230,7 +230,7 @@ def _spring(draft: RobotDraft, block: XmlElement) -> None:
     if joint and draft.joints[joint].type in ONE_COORDINATE:
         draft.spring(joint, stiffness, block.content("springReference", 0.0), block.where)
     else:
-        draft.notes.lose(f"{block.where}: spring of '{name}', which is no joint with one coordinate", mechanism=True)
+        draft.notes.lose(f"{block.where}: spring of '{name}', which is not a joint with one coordinate", mechanism=True)
 
 
 def mimic_of(plugin: XmlElement) -> tuple[str, str] | None:

@@ -164,7 +164,7 @@ def read_mimics(draft: RobotDraft, robot: XmlElement) -> None:
         if name in found:
             continue
         if leader not in draft.joint_names.of:
-            draft.notes.warn(f"{element.where}: joint '{name}' mimics '{leader}', which is not there; it moves on its own")
+            draft.notes.warn(f"{element.where}: joint '{name}' mimics '{leader}', which is not there. It moves on its own")
             continue
         other = draft.joint_names.of[leader]
         types = [draft.joints[x].type for x in (name, other)]

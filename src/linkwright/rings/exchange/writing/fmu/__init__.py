@@ -128,7 +128,7 @@ def _version(version: Any) -> str:
     text = str(version)
     known = {"2": "2.0", "2.0": "2.0", "3": "3.0", "3.0": "3.0"}
     if text not in known:
-        raise UsageError(f"there is no FMI version {version!r} here; use '2.0' or '3.0'.", name=version)
+        raise UsageError(f"there is no FMI version {version!r} here. Use '2.0' or '3.0'.", name=version)
     return known[text]
 
 

@@ -47,7 +47,7 @@ PLATFORMS = {
 _SYSTEMS = {"Linux": "linux", "Windows": "windows", "Darwin": "darwin"}
 _MACHINES = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
 INSTALL = (
-    "install gcc or clang (Debian: apt-get install gcc), or `pip install 'linkwright[fmu]'`, which brings the compiler zig; "
+    "install gcc or clang (Debian: apt-get install gcc), or `pip install 'linkwright[fmu]'`, which brings the compiler zig. "
     "platforms=[] writes an FMU with sources only"
 )
 
@@ -64,7 +64,7 @@ def chosen_platforms(wanted: str | Iterable[str] | None) -> list[Platform]:
         own = here()
         if own is None:
             raise UsageError(
-                f"FMI has no name for this machine ({platform.machine()}, {platform.system()}); name others, "
+                f"FMI has no name for this machine ({platform.machine()}, {platform.system()}). Name others, "
                 f"platforms={list(PLATFORMS)}, or platforms=[] for sources only.",
                 name="platforms",
             )
@@ -132,7 +132,7 @@ def _run(command: Sequence[str], folder: Path) -> None:
         done = subprocesses.run(command, longest, cwd=folder)
     except subprocess.TimeoutExpired as problem:
         raise LinkwrightError(
-            f"the compiler {command[0]} did not finish within {longest:.0f} s; name fewer outputs or parameters."
+            f"the compiler {command[0]} did not finish within {longest:.0f} s. Name fewer outputs or parameters."
         ) from problem
     except OSError as problem:
         raise LinkwrightError(f"the compiler {command[0]} cannot be run: {problem.strerror}; {INSTALL}.") from problem

@@ -351,7 +351,7 @@ class OutputReader:
             if found is None:
                 if name in exact:
                     raise UsageError(
-                        f"outputs: channel '{name}' is chosen between formulas at every sample and cannot be compiled; leave it out.",
+                        f"outputs: channel '{name}' is chosen between formulas at every sample and cannot be compiled. Leave it out.",
                         name=name,
                     )
                 continue  # a pattern takes what can be had

@@ -315,7 +315,7 @@ def _kinds(system: Any, drive: Mapping[str, Any], inputs: Any) -> dict[str, str]
             raise UsageError(f"inputs: '{name}' cannot be a {found!r}.", nearest(found, [*KINDS_OF_INPUT, PARAMETER], "Kinds"))
         if (found == "wrench") != (str(name) in bodies) and (found == "wrench" or str(name) not in movers):
             what = "a joint or cylinder, which has no wrench" if found == "wrench" else f"a body, which has no {found}"
-            raise UsageError(f"inputs: '{name}' is {what}. Joints take {', '.join(KINDS_OF_INPUT[:-1])}; bodies take wrench.", name=name)
+            raise UsageError(f"inputs: '{name}' is {what}. Joints take {', '.join(KINDS_OF_INPUT[:-1])}. Bodies take wrench.", name=name)
         out[str(name)] = found
     return out
 
@@ -430,7 +430,7 @@ def _internal(system: Any, on: drive_base.DriveTarget, d: Any, at: drive_base.St
     """A drive that stays inside: its law must be one that can be compiled."""
     if not hasattr(d, "bind"):
         raise UsageError(
-            f"drive of '{on.name}' is {type(d).__name__}; it must be torque, speed, position or voltage of lw.drives.", name=on.name
+            f"drive of '{on.name}' is {type(d).__name__}. It must be torque, speed, position or voltage of lw.drives.", name=on.name
         )
     bound = d.bind(on, at)
     if isinstance(bound, BoundMotion) and not on.alone:
@@ -438,7 +438,7 @@ def _internal(system: Any, on: drive_base.DriveTarget, d: Any, at: drive_base.St
     advice = f"make it an input, inputs={{'{on.name}': '{_own_kind(system, on.name, {on.name: d}, ())}'}}."
     if bound.every:
         raise UsageError(
-            f"the drive of '{on.name}' is sampled every {bound.every:g} s, which an FMU cannot do by itself: {advice}", name=on.name
+            f"the drive of '{on.name}' is sampled every {bound.every:g} s, which an FMU cannot do: {advice}", name=on.name
         )
     alone = InputEquations(compiled_of(system), (bound,))
     if isinstance(bound.signal, drive_base.Called) and cannot_be_traced(alone, bound.signal):

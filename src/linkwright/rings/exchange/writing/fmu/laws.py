@@ -98,6 +98,6 @@ def need_outside(names: Iterable[str], described: Description) -> None:
 def steered_kind(d: Description, name: str) -> str:
     """The kind of an input that is a parameter, which may move nothing."""
     if name not in (may := steering(d)):
-        what = "places bodies or prescribes motions" if name in dict(d.parameters) else "is no parameter of the model"
+        what = "places bodies or prescribes motions" if name in dict(d.parameters) else "is not a parameter of the model"
         raise UsageError(f"inputs: '{name}' {what}.", nearest(name, sorted(may), "Parameters of forces and efforts"))
     return PARAMETER

@@ -156,5 +156,5 @@ def finite_starts(entries: Iterable[FmuEntry]) -> None:
     for x in entries:
         if x.start is not None and not np.isfinite(x.start):
             raise UsageError(
-                f"'{x.name}' starts at {x.start}; an FMU needs finite start values. Give the model another start.", name=x.name
+                f"'{x.name}' starts at {x.start}. An FMU needs finite start values. Give the model another start.", name=x.name
             )

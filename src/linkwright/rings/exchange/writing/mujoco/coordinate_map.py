@@ -150,7 +150,7 @@ class MujocoMap:
         return linalg.least_squares(T, np.asarray(qacc, float) - drift)
 
     def effort(self, state: State, tau: Mapping[str, Any] | Any = None) -> np.ndarray:
-        """qfrc_applied for our efforts plus what those of the model's springs, dampers and loads do that MJCF cannot hold."""
+        """qfrc_applied for our efforts and for springs, dampers and loads of the model that MJCF cannot hold."""
         st = self._here(state)
         there = held(self.system)
         forces = [*(f for f in compiled_of(self.system).forces if f not in there.written), *there.rests]

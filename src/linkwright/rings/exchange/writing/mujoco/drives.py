@@ -73,7 +73,7 @@ class Drives(NamedTuple):
         ends = [_ends(drives[x], c) for x, c in servo.coefficients]
         first = ends[0]
         if any(not np.allclose(x, first, rtol=1e-9, atol=0.0) for x in ends):
-            why = "limits of its effort: those of the joints of a servo differ"
+            why = "limits of its effort: the joints of a servo have different limits"
             self.lost.extend(Loss(x, why, "drive") for x, _ in servo.coefficients)
         elif first != (-OPEN_END, OPEN_END):
             on["forcerange"] = numbers(first)

@@ -115,10 +115,10 @@ def _pieces_of(system: System, name: str, *, ball: bool) -> list[str] | str:
     """Names of the MuJoCo joints that a name of ours means, or the reason why there are none."""
     found = acted(system.description, name)
     if found is None:
-        return f"it acts in '{name}', which is no joint"
+        return f"it acts in '{name}', which is not a joint"
     j, entries = found
     if j.name not in system.tree.node_of_joint:
-        return f"it acts in '{j.name}', which is cut there; choose other cuts"
+        return f"it acts in '{j.name}', which is cut there. Choose other cuts"
     if is_free(j) or any(p.kind == "ball" for p in pieces(j, False)):
         whole = ball and len(entries) == 3 and not is_free(j)
         return [j.name] if whole else f"it acts in '{j.name}', a {j.type} joint"
@@ -130,7 +130,7 @@ def _pieces_of(system: System, name: str, *, ball: bool) -> list[str] | str:
 def _armature(out: MujocoForces, system: System, j: model.Joint) -> None:
     """Inertia of a rotor in every velocity of a joint."""
     if j.name not in system.tree.node_of_joint:
-        out.lost.append(Loss(j.name, "the armature of a joint that is cut there; choose other cuts"))
+        out.lost.append(Loss(j.name, "the armature of a joint that is cut there. Choose other cuts"))
         return
     if is_free(j):
         out.lost.append(Loss(j.name, "the armature of a free joint, whose velocities are others there"))

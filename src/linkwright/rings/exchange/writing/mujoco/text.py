@@ -247,7 +247,7 @@ def _equalities(root: xml.Element, system: System) -> None:
     section = xml.Element("equality")
     for c in loops.closings(system):
         if c.name != c.cut:
-            _note(section, f"a hinge in space is held at two points of its axis; this is the second one of {c.cut}")
+            _note(section, f"a hinge in space is held at two points of its axis. This is the second point of {c.cut}")
         xml.SubElement(section, "weld" if c.weld else "connect", name=c.name, site1=f"loop:{c.name}:first", site2=f"loop:{c.name}:second")
     for rod in d.rods:
         more = rod.length - _length(system, rod.between)

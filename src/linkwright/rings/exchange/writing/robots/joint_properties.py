@@ -72,7 +72,7 @@ def collected(robot: Robot, *, names_drives: bool) -> Acts:
 def _in_joint(out: Acts, name: str, joint: str, put: Callable[[JointActs, RobotJoint], None]) -> None:
     found = acted(out.robot.system.description, joint)
     if found is None:
-        out.lose(name, f"it acts in '{joint}', which is no joint")
+        out.lose(name, f"it acts in '{joint}', which is not a joint")
         return
     there = [out.robot.coordinate(found.joint.name, entry) for entry in found.entries]
     if not there or any(x is None for x in there):
@@ -174,7 +174,7 @@ def _drive(out: Acts, drive: model.Drive, named: bool) -> None:
     found = acted(out.robot.system.description, drive.joint)
     at = out.robot.coordinate(found.joint.name, found.entries[0]) if found and len(found.entries) == 1 else None
     if at is None:
-        out.lose(drive.joint, "a drive of something that is no joint of the file", "drive")
+        out.lose(drive.joint, "a drive of something that is not a joint of the file", "drive")
         return
     out.of(at.name).drive = drive
     given = not isinstance(drive.value, (int, float)) or bool(drive.value)

@@ -78,7 +78,7 @@ def _cuts(robot: Robot) -> list[Joint]:
 
 
 def _plain(robot: Robot) -> LoopsText:
-    why = "it closes a loop, which plain URDF cannot: the loop is open there; choose a dialect"
+    why = "it closes a loop, which plain URDF cannot: the loop is open there. Choose a dialect"
     return LoopsText(lost=tuple(Loss(name, why) for name in robot.system.tree.cuts))
 
 

@@ -179,7 +179,7 @@
     const edits = [], { whole, own } = fragment(list, values), head = [`Changed in the page: ${changeTexts(data, values).join("; ")}.`];
     const fits = places && list.every((p) => p.yaml && p.yaml.length) && gather(text, places, whole, own, edits);
     const made = fits ? applied(text, edits) : inPlain(plain, list, values);
-    if (made === null) throw new Error("some changed values cannot be written into the model's file; copy them instead");
+    if (made === null) throw new Error("some changed values cannot be written into the model's file. Copy them instead");
     if (!fits && places) head.push(`Written out from ${file}, which has no single place for these numbers.`);
     const name = file.replace(/(\.ya?ml)?$/, (ending) => `-${changeName(data, values)}${ending || ".yaml"}`);
     const newline = text.includes("\r\n") ? "\r\n" : "\n";

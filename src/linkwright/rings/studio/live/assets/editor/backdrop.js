@@ -38,7 +38,7 @@
       async choose(file) {
         const stored = await ed.server.upload(file);
         if (!stored || stored.kind !== "uploaded") return;
-        const step = { drag: `picture${Date.now()}`, label: "Picture behind the drawing" };
+        const step = { drag: `picture${Date.now()}`, label: "Background picture" };
         shown = "";
         await ed.edit({ do: "set_backdrop", file: stored.file, at: [0, 0], scale: MM, opacity: 0.5 }, step);
         const found = await ed.server.get("edit/backdrop");

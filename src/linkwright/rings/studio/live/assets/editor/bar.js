@@ -52,11 +52,11 @@
 
   /** Menu of the picture behind the drawing. */
   const backdropMenu = (ed) => {
-    const input = /** @type {HTMLInputElement} */ (LW.el("input", { type: "file", accept: ".png,.jpg,.jpeg,.gif,.webp,.svg,.dxf", class: "visually-hidden", id: "ed-picture", "aria-label": "Picture, DXF or SVG behind the drawing", tabindex: "-1" }));
+    const input = /** @type {HTMLInputElement} */ (LW.el("input", { type: "file", accept: ".png,.jpg,.jpeg,.gif,.webp,.svg,.dxf", class: "visually-hidden", id: "ed-picture", "aria-label": "Picture, DXF or SVG in the background", tabindex: "-1" }));
     input.addEventListener("change", () => { if (input.files && input.files[0]) ed.backdrop.choose(input.files[0]); input.value = ""; });
     const list = LW.el("div", { class: "sheet ed-menu", id: "ed-backdrop-menu", hidden: true });
     const item = (id, label, click) => LW.el("button", { id, class: "button quiet", type: "button", text: label, on: { click: () => { list.hidden = true; click(); } } });
-    const opener = button("backdrop", "Picture behind the drawing", "Photo, DXF or SVG behind the drawing", () => {
+    const opener = button("backdrop", "Background picture", "Photo, DXF or SVG in the background", () => {
       const there = ed.backdrop.there();
       list.replaceChildren(item("ed-picture-choose", there ? "Another picture…" : "Choose a photo, DXF or SVG…", () => input.click()),
         ...(there ? [item("ed-picture-scale", "Scale by two clicks and a length", () => ed.use("scale")), item("ed-picture-fainter", "Fainter", () => ed.backdrop.fade(-0.15)),
@@ -107,9 +107,9 @@
         strip.dataset.mode = mode;
         if (mode === "draw") LW.setText(text, `Draw: dragging a pin or a link changes the drawing and ${file}.`);
         else if (!ed.motion.there()) LW.setText(text, "Move: the motion is being computed.");
-        else if (ed.motion.pending()) LW.setText(text, "Move: the motion of the changed drawing is being computed; shown is the last one.");
+        else if (ed.motion.pending()) LW.setText(text, "Move: the motion of the changed drawing is being computed. The last motion is shown.");
         else if (exact === 0) LW.setText(text, "Move: nothing can be dragged, the mechanism has no degree of freedom.");
-        else LW.setText(text, `Move: dragging a pin or a link moves the mechanism; its dimensions and ${file} stay as they are.`);
+        else LW.setText(text, `Move: drag a pin or a link to move the mechanism. Its dimensions and ${file} stay as they are.`);
       },
     };
   };

@@ -8,7 +8,7 @@
 
   const ALSO = [
     ["120 Enter", "length in the direction of the pointer"], ["120<30 Enter", "length and direction"], ["120; 50 Enter", "place"], ["Enter", "end a link"], ["Esc", "leave the tool"], ["Alt, Ctrl", "suspend snapping"],
-    ["Ctrl+Z, Ctrl+Y", "undo, redo"], ["Ctrl+D, Ctrl+A, Del", "duplicate, select all, delete"], ["Arrows", "move what is selected by a step of the grid; with Shift ten"], ["0", "fit the drawing"],
+    ["Ctrl+Z, Ctrl+Y", "undo, redo"], ["Ctrl+D, Ctrl+A, Del", "duplicate, select all, delete"], ["Arrows", "move the selection by a step of the grid, with Shift by ten"], ["0", "fit the drawing"],
   ];
 
   /** The keys of Draw, for the page's list of keys. @param {Editor} ed */

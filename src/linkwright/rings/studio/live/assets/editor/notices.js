@@ -29,7 +29,7 @@
         if (ed.offline) show(`${ed.offline} ${file.state === "saved" ? "The drawing on the screen is the last one that was saved." : `The last edits on the screen are not in ${file.name}.`}`);
         else if (file.state === "read-only") show(file.text || `${file.name} is read-only: nothing is saved.`, "Save under this name", () => ed.server.save(field.value.trim()), file.name.replace(/(\.\w+)?$/, "-2$1"));
         else if (file.state !== "saved") show(file.text || `${file.name}: ${file.state}.`, "Save again", () => ed.server.save(""));
-        else if (stale) show(`${unreadable ? `${unreadable.where || file.name}: ${unreadable.text}` : `${file.name} cannot be read.`} Shown is the last version that could be read; correct the file or undo.`, "Undo", () => ed.undo());
+        else if (stale) show(`${unreadable ? `${unreadable.where || file.name}: ${unreadable.text}` : `${file.name} cannot be read.`} The page shows the last version that could be read. Correct the file or undo.`, "Undo", () => ed.undo());
         else show("");
       },
     };

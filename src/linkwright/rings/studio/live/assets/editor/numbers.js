@@ -34,7 +34,7 @@
     }
     const size = E.quantity(given, length);
     if (Number.isFinite(size)) return { size, written: E.pointed(given) };
-    return { problem: `“${given}” is no dimension. Type 120, 120<30 (length and direction) or 120; 50 (a place), in ${length.symbol}.` };
+    return { problem: `“${given}” is not a dimension. Type 120, 120<30 (length and direction) or 120; 50 (a place), in ${length.symbol}.` };
   };
 
   /** A number for people in a unit, with five significant digits. @param {number} x @param {{size: number}} unit */

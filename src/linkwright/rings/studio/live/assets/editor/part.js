@@ -66,7 +66,7 @@
     hinge.checked = p.pin;
     hinge.addEventListener("change", () => ed.edit({ do: "set_pin", point: p.name, pin: hinge.checked }, { label: hinge.checked ? `Make ${p.name} a pin` : `Make ${p.name} a marked point` }));
     return [renamed(ed, p), at(0), at(1), LW.el("label", { class: "ed-check" }, ground, " held by the ground"), only ? LW.el("label", { class: "ed-check" }, hinge, " pin for another link (else a marked point)") : null, note(joined), ...(p.loose ? [note("Loose: only one body has this pin. Draw another link to it.")] : []),
-      ...(p.expression || []).some(Boolean) ? [note("An expression gives a coordinate; changing it asks what to change.")] : []];
+      ...(p.expression || []).some(Boolean) ? [note("An expression gives a coordinate. If you change it, you choose the value to change.")] : []];
   };
 
   const SECTIONS = [["", "none"], ["given", "given"], ["bar", "rectangular bar"], ["round", "round bar or tube"], ["plate", "plate"]];
@@ -182,12 +182,12 @@
         shown = key;
         if (parts.length !== 1) {
           panel.replaceChildren(LW.el("h2", { text: parts.length ? `${parts.length} parts selected` : "Nothing selected" }),
-            note(parts.length ? "Drag moves them together; Duplicate, Mirror and Delete are in the bar." : "Click a pin, a link or any other part to see its dimensions here."));
+            note(parts.length ? "Drag them to move them together. Duplicate, Mirror and Delete are in the bar." : "Click a pin, a link or any other part to see its dimensions here."));
           return;
         }
         const [[kind, item]] = parts, ground = kind === "body" && item.ground, title = ground ? "Ground" : kind === "point" ? (item.pin || item.grounded ? "Pin" : "Point") : KINDS[kind] ? KINDS[kind][0] : item.title;
         panel.replaceChildren(...[LW.el("h2", {}, `${title} `, LW.el("b", { text: item.name || item.joint })),
-          ...(item.fixed ? [note("Made by a `repeat` block of the file; change it there.")] : ground ? [note(`Pins ${item.pins.join(", ") || "none"}.`)] : (KINDS[kind] ? KINDS[kind][2] : elementPart)(ed, item))].filter(Boolean));
+          ...(item.fixed ? [note("Made by a `repeat` block of the file. Change it there.")] : ground ? [note(`Pins ${item.pins.join(", ") || "none"}.`)] : (KINDS[kind] ? KINDS[kind][2] : elementPart)(ed, item))].filter(Boolean));
         if (focused) { const again = panel.querySelector(`[data-field="${CSS.escape(focused)}"]`); if (again) again.focus({ preventScroll: true }); }
       },
     };

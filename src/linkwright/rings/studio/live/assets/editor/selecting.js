@@ -47,7 +47,7 @@
     return {
       id: "select", label: "Select", key: "v",
       busy: () => Boolean(held && held.moved) || Boolean(box),
-      hint: () => (ed.selection.length ? "Drag to change the drawing; Delete removes what is selected." : "Click a part to select it; drag a pin to change the drawing."),
+      hint: () => (ed.selection.length ? "Drag to change the drawing. Delete removes the selection." : "Click a part to select it. Drag a pin to change the drawing."),
       field: () => null,
       from: () => null,
       places: () => [],

@@ -128,32 +128,32 @@
 
   const pin = (ed) => collecting(ed, {
     id: "pin", label: "Ground pin", key: "g", least: 1, free: true, done: "Add ground pin", enough: () => true, field: LENGTH,
-    hints: () => "Click where the ground holds a pin, or a pin that shall become fixed.",
+    hints: () => "Click where the ground holds a pin, or a pin to fix.",
     op: ([p]) => (p.point ? { do: "set_ground", point: p.point, ground: true } : { do: "add_pin", at: p.at, ground: true }),
   });
   const link = (ed) => collecting(ed, {
     id: "link", label: "Link", key: "l", least: 2, many: true, done: "Add link", enough: () => false, field: LENGTH,
-    hints: (places) => ["Click the first pin of the link, or drag from pin to pin.", "Click the next pin, or type the length."][places.length] || "Click further pins; the last one again, Enter or a right click ends the link.",
+    hints: (places) => ["Click the first pin of the link, or drag from pin to pin.", "Click the next pin, or type the length."][places.length] || "Click further pins. Click the last pin again, press Enter or right-click to end the link.",
     op: (places) => ({ do: "add_link", through: places.map(where), ...(places.length === 2 && places[1].written && !places[1].point ? { length: places[1].written } : {}) }),
   });
   const point = (ed) => collecting(ed, {
     id: "point", label: "Point", key: "p", least: 2, done: "Add point", enough: (places) => places.length === 2, free: true, field: (places, e) => LENGTH([], e),
     start: () => { const [one] = ed.selection; return one && one.startsWith("body:") ? { at: [0, 0], body: one.slice(5), chosen: true } : null; },
-    refuse: (p, places) => (places.length || p.body ? "" : "Click the link first that shall carry the point."),
+    refuse: (p, places) => (places.length || p.body ? "" : "First click the link that carries the point."),
     instead: (p, places) => places.length === 1 && places[0].chosen && p.body && p.body !== places[0].body && !p.chosen, // another link was meant
-    hints: (places) => (places.length ? `Click where the point of ${places[0].body} is.` : "Click the link that shall carry the point."),
+    hints: (places) => (places.length ? `Click where the point of ${places[0].body} is.` : "Click the link that carries the point."),
     op: ([a, p]) => ({ do: "add_point", at: p.at, body: a.body }),
     paint: (e, parent, places, now) => { if (now && places.length) E.ring(e.sheet, parent, now.at, "now", 6); },
   });
   const slider = (ed) => collecting(ed, {
     id: "slider", label: "Slider", key: "s", least: 2, done: "Add slider", enough: (places) => places.length === 2,
     field: (places, e) => (places.length ? { label: "Direction", hint: "deg" } : LENGTH(places, e)),
-    hints: (places) => (places.length ? "Click in the direction of the guide; along a link below the pin the link carries it." : "Click the pin that slides."),
+    hints: (places) => (places.length ? "Click in the direction of the guide. Along a link below the pin, the link carries it." : "Click the pin that slides."),
     op: ([a, b]) => ({ do: "add_slider", at: where(a), ...(b.turn ? { angle: b.turn } : { axis: direction(a.at, b.at) }) }),
     typed: (text, places, e, now, tool) => {
       if (!places.length) { const p = typedPlace(e, text, null, now); if (p.problem) return p.problem; tool.click(p); return ""; }
       const angle = E.quantity(text.replace(/^.*</, ""), { size: Math.PI / 180 });
-      if (!Number.isFinite(angle)) return `“${text}” is no direction. Type degrees: 30.`;
+      if (!Number.isFinite(angle)) return `“${text}” is not a direction. Type degrees: 30.`;
       const at = places[0].at;
       tool.click({ at: [at[0] + Math.cos(angle) * e.sheet.step(), at[1] + Math.sin(angle) * e.sheet.step()], kind: "typed", turn: E.degreesText(text.replace(/^.*</, "")) });
       return "";
@@ -174,7 +174,7 @@
       const j = E.jointAt(ed.drawing(), p);
       return j && j.kind === "hinge" ? "" : "Click a hinge: a pin at which a link turns on the ground or on another link.";
     },
-    hints: (places) => ["Click the hinge of the first wheel.", "Click the hinge of the second wheel.", "Click where the wheels touch, or type the radius of the first."][places.length],
+    hints: (places) => ["Click the hinge of the first wheel.", "Click the hinge of the second wheel.", "Click the point of contact of the wheels, or type the radius of the first."][places.length],
     op: ([a, b, c], e) => {
       const [r, far] = radii(a, b, c, e);
       return { do: "add_gears", joints: [a, b].map((p) => E.jointAt(e.drawing(), p).name), radii: [r, far - r] };
@@ -212,7 +212,7 @@
     typed: (text, places, e, now, tool) => {
       if (!places.length) return "Click the point that carries the load first.";
       const [size, angle] = text.split("<"), force = E.quantity(size, e.units().force), a = places[0].at, turn = angle === undefined ? NaN : E.quantity(angle, { size: Math.PI / 180 });
-      if (!Number.isFinite(force) || !force || (angle !== undefined && !Number.isFinite(turn))) return `“${text}” is no force. Type 500 or 500<-90 (${e.units().force.symbol} and degrees).`;
+      if (!Number.isFinite(force) || !force || (angle !== undefined && !Number.isFinite(turn))) return `“${text}” is not a force. Type 500 or 500<-90 (${e.units().force.symbol} and degrees).`;
       if (angle === undefined && (!now || same(now, places[0]))) return "Point in the direction first, or type it: 500<-90.";
       const d = angle === undefined ? direction(a, now.at) : [Math.cos(turn), Math.sin(turn)];
       tool.click({ at: [a[0] + d[0], a[1] + d[1]], kind: "typed", force });
@@ -228,14 +228,14 @@
     id: "motor", label: "Motor", key: "m", least: 1, free: true, done: "Add motor", enough: () => true,
     field: () => ({ label: "Speed", hint: "60 rpm", value: speed }),
     refuse: (p) => (E.jointAt(ed.drawing(), p) ? "" : "Click a hinge, a slider or a cylinder: a motor needs two parts that move on each other."),
-    hints: () => (speed ? `Click the hinge, slider or cylinder that runs at ${speed}.` : "Click the hinge, slider or cylinder that is driven; type the speed before or afterwards."),
+    hints: () => (speed ? `Click the hinge, slider or cylinder that runs at ${speed}.` : "Click the hinge, slider or cylinder to drive. Type the speed before or afterwards."),
     op: ([p], e) => {
       const j = E.jointAt(e.drawing(), p), turns = j.kind === "hinge", value = speed || (turns ? SPEED.turns : SPEED.slides);
       speed = "";
       return { do: "set_drive", joint: j.name, value };
     },
     typed: (text) => {
-      if (!Number.isFinite(E.quantity(text, { size: 1 }))) return `“${text}” is no speed. Type 45, 45 rpm or 100 mm/s.`;
+      if (!Number.isFinite(E.quantity(text, { size: 1 }))) return `“${text}” is not a speed. Type 45, 45 rpm or 100 mm/s.`;
       speed = E.pointed(text);
       ed.repaint();
       return "";

@@ -43,7 +43,7 @@
         const mine = own.get(given.name);
         own.delete(given.name);
         if (!e.changed) return mine && RANKS.indexOf(mine.verdict) > RANKS.indexOf(given.verdict) ? mine : given;
-        return mine || { name: given.name, verdict: "unknown", text: "not computed for the changed values; save the model and check it again" };
+        return mine || { name: given.name, verdict: "unknown", text: "not computed for the changed values. Save the model and check it again" };
       });
       return [...out, ...own.values(), ...(python ? [python] : [])];
     };
@@ -93,7 +93,7 @@
       const unknown = (text) => ({ name: "loads", verdict: "unknown", text });
       if (rows - rank !== redundantRows()) return unknown("the number of redundant constraints has changed: loads may not be unique");
       if (meshes.length) return unknown(`the force in the mesh of ${[...new Set(meshes)].join(", ")} is not modeled, so the loads of ${[...bare].join(", ")} are not known (the torque is)`);
-      return loose.length ? unknown(`the loads of ${loose.join(", ")} are statically indeterminate; the least-norm solution is shown`) : judged("loads", true, "all loads are statically determinate");
+      return loose.length ? unknown(`the loads of ${loose.join(", ")} are statically indeterminate. The least-norm solution is shown`) : judged("loads", true, "all loads are statically determinate");
     };
 
     // ------------------------------------------------------------------ the cycle
@@ -178,7 +178,7 @@
       if (wrong.length) return judged(check, false, wrong.join("; "));
       if (open.length) return /** @type {Check} */ ({ name: check, verdict: "unknown", text: `${open.join(", ")}: not computed for the values shown` });
       // at the file's values Python has looked closer
-      if (rough.length) return e.changed ? /** @type {Check} */ ({ name: check, verdict: "unknown", text: `${rough.join(", ")}: the samples do not say whether the limit is passed between them` }) : null;
+      if (rough.length) return e.changed ? /** @type {Check} */ ({ name: check, verdict: "unknown", text: `${rough.join(", ")}: the samples do not show whether the limit is passed between them` }) : null;
       return e.changed && check === "drives" && data.motors ? null : judged(check, true, held.join("; "));
     });
     const changedNames = () => (e.changed ? Object.keys(e.values).filter((name) => e.values[name] !== /** @type {Record<string, number>} */ (fileValues)[name]) : []);

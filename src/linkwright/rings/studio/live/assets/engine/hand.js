@@ -219,7 +219,7 @@
     };
 
     // why no drive moves it
-    const why = () => (e.data.topology.mobility > 0 ? "this degree of freedom cannot be dragged; use free swing" : "nothing can move");
+    const why = () => (e.data.topology.mobility > 0 ? "this degree of freedom cannot be dragged. Use free swing" : "nothing can move");
     const built = () => core.residual(e.state.q, e.state.near, e.state.drive) < 1e-9;
 
     // pulls a place of a body toward a world target; the state then rests

@@ -120,7 +120,7 @@
         left -= h;
       }
       if (!ok) swing.running = false;
-      swing.why = ok ? "" : "the equations have no unique answer in this position";
+      swing.why = ok ? "" : "the equations have no unique solution in this position";
       finish(ok);
       return { ok, energy: swing.energy, drift: swing.drift, t: swing.t, done: swing.t - from };
     };

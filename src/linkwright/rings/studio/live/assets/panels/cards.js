@@ -126,7 +126,7 @@
       container.append(unknown, figure, table);
       return () => {
         const loads = Boolean(e.state.loads);
-        show(unknown, inRun() ? "Of the loads of a recorded run only the sizes are in this page, so there is no free-body diagram of it. The cycle has one." : loads ? "" : "No loads are known in this position.");
+        show(unknown, inRun() ? "This page has only the magnitudes of the loads of a recorded run, so it has no free-body diagram of the run. The cycle has one." : loads ? "" : "No loads are known in this position.");
         for (const part of [figure, table]) {
           part.hidden = inRun();
           part.classList.toggle("unknown", !loads);

@@ -107,7 +107,7 @@
     const shown = LW.number(smallest, 2);
     const beside = spare ? ` ${plural(spare, "value is", "values are")} zero everywhere: redundant constraints.` : "";
     if (lost > spare) return `${plural(lost - spare, "value", "values")} lost: this position is singular, branches may meet here.${beside}`;
-    if (smallest < CLOSE) return `${shown}: close to a singular position, such as a dead center; multipliers grow large here.${beside}`;
+    if (smallest < CLOSE) return `${shown}: close to a singular position, such as a dead center. Multipliers grow large here.${beside}`;
     if (smallest < SMALL) return `${shown}: not close to a singular position.${beside}`;
     return `${shown}: far from any singular position.${beside}`;
   };
@@ -181,13 +181,13 @@
   };
 
   const WORDS = {
-    cuts: "Cut joints are taken out, so that the rest is a spanning tree; loop equations close them again.",
-    subsystems: "Branches of the spanning tree; each has its own block of the mass matrix.",
-    loops: "Closed circuits of joints; each has equations that hold at all times.",
+    cuts: "Cut joints are taken out, so that the rest is a spanning tree. Loop equations close them again.",
+    subsystems: "Branches of the spanning tree. Each has its own block of the mass matrix.",
+    loops: "Closed circuits of joints. Each has equations that hold at all times.",
     order: "Inverse dynamics needs no large matrix: the loads at the cuts and the drives follow step by step.",
     pattern: "Of the generalized inertia constraint matrix: a filled block means that a force closing one cut accelerates the gap at the other.",
-    redundant: "Constraints that follow from the others; the loads they carry are statically indeterminate.",
-    singular: "Singular values of the dimensionless loop Jacobian, on a logarithmic scale; zero: the position is singular.",
+    redundant: "Constraints that follow from the others. The loads they carry are statically indeterminate.",
+    singular: "Singular values of the dimensionless loop Jacobian, on a logarithmic scale. Zero means a singular position.",
     multipliers: "Constraint forces and moments at the cuts, one for each loop equation.",
   };
 

@@ -77,7 +77,7 @@
     /** @type {(name: string, values: Float64Array) => PlotCurve} */
     const live = (name, values) => {
       const bounded = boundedBy(name, values), found = LW.scale.stats(values, values), beyond = Boolean(bounded && found && !bounded(found.index));
-      const why = LOADS.test(name) ? "near a singular position" : /advantage$/.test(name) ? "where the output rests" : "where the point rests";
+      const why = LOADS.test(name) ? "near a singular position" : /advantage$/.test(name) ? "in a dwell of the output" : "in a dwell of the point";
       return { name, values: values.map((x) => (Number.isFinite(x) ? x : NaN)), bounded, gaps: !LOADS.test(name), stats: beyond ? { doubtful: why } : undefined };
     };
     /** @type {(x: PlotAxis, target: TargetCurve) => PlotCurve} */

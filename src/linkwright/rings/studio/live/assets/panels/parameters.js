@@ -209,7 +209,7 @@
     });
     foot.copy.addEventListener("click", async () => {
       const done = await copyText(LW.changedYaml(data, values()));
-      LW.setText(foot.done, done ? "Copied" : "The browser refuses; select the text below.");
+      LW.setText(foot.done, done ? "Copied" : "The browser refuses. Select the text below.");
     });
     const panel = {
       set(given) {

@@ -104,10 +104,10 @@
     const missing = "Loads need the masses of the bodies and drives that determine the motion.";
     if (!cycle || !cycle.pins || data.loads === false) return (cycle && cycle.why) || data.why || missing;
     const marked = loads.some((load) => load && load.doubtful) ? "* Near a singular position: the load grows without bound there, this value depends on the sample distance." : "";
-    const rough = loads.some((load) => load && !load.doubtful && roughMark(load, load.force.max)) ? "+ The samples do not resolve this peak: the load goes further between them." : "";
+    const rough = loads.some((load) => load && !load.doubtful && roughMark(load, load.force.max)) ? "+ The samples do not resolve this peak: the load is larger between them." : "";
     if (cycle.why || marked || rough) return [cycle.why && `${cycle.why}.`, marked, rough].filter(Boolean).join(" ");
     const open = rows.some((row) => !row.unique && !row.mesh), meshes = [...new Set(rows.map((row) => row.mesh).filter(Boolean))];
-    const share = "not unique: redundant loops leave open how the joints share this load; shown is the least-norm share";
+    const share = "not unique: redundant loops leave open how the joints share this load. The least-norm share is shown";
     const said = [...(open ? [share] : []), ...meshes].map((text) => `\u2248 ${text}.`);
     return said.join(" ") || "All loads are statically determinate.";
   };

@@ -14,7 +14,7 @@
     /** @param {string} cell */
     const plain = (cell) => { const bare = cell.trim().replace(/^"(.*)"$/, "$1").replace(/[\u2212\u2013]/g, "-"); return mark === "," ? bare : bare.replace(",", "."); };
     const rows = lines.map((line) => line.split(mark).map(plain)), width = rows[0].length;
-    if (width < 2) throw new Error("the file has one column; a target needs a place and a value in every row");
+    if (width < 2) throw new Error("the file has one column. A target needs a place and a value in every row");
     const headed = rows[0].some((cell) => cell !== "" && !NUMBER.test(cell));
     const head = headed ? lines[0].split(mark).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1").replace(/^'/, "")) : rows[0].map(() => "");
     const found = head.map((cell) => /^(.*?)\s*[[(](.*)[\])]$/.exec(cell) || [cell, cell, ""]);
@@ -34,7 +34,7 @@
   /** @type {(kind: string, symbol: string) => number} */
   const sizeOf = (kind, symbol) => {
     const own = LW.unitOf(kind), found = LW.parsed(`1 ${symbol}`, { kind, symbol: own.symbol, size: own.size });
-    if (found.value === undefined) throw new Error(`the unit '${symbol}' is not known for this column; it can be ${own.symbol || "without a unit"}`);
+    if (found.value === undefined) throw new Error(`the unit '${symbol}' is not allowed for this column. It can be ${own.symbol || "without a unit"}`);
     return found.value;
   };
 
@@ -43,10 +43,10 @@
   LW.targets = (text, file, app, chosen) => {
     const { engine: e } = app, law = /** @type {Law} */ (e.law), { names, units, columns } = LW.table(text), { channels } = e;
     const over = names[0] === "time" ? "t" : names[0] || law.over.name, along = over === "t" || over === law.over.name ? over : "";
-    if (!along && !channels.get(over)) throw new Error(`the header names the first column '${names[0]}'; it is the place along the cycle: name it '${law.over.name} [${LW.unitOf((channels.get(law.over.name) || { kind: "angle" }).kind).symbol}]' or 't [s]'`);
+    if (!along && !channels.get(over)) throw new Error(`the header names the first column '${names[0]}'. It is the place along the cycle. Name it '${law.over.name} [${LW.unitOf((channels.get(law.over.name) || { kind: "angle" }).kind).symbol}]' or 't [s]'`);
     const first = channels.get(over), kind = first ? first.kind : "time", size = sizeOf(kind, units[0]);
     const places = over === law.over.name ? law.x : channels.read(over), low = Math.min(places[0], places[places.length - 1]), high = Math.max(places[0], places[places.length - 1]);
-    if (!LW.monotone(places)) throw new Error(`${over} goes back and forth over the cycle; a target is given over ${law.over.name} or t`);
+    if (!LW.monotone(places)) throw new Error(`${over} moves back and forth over the cycle. A target is given over ${law.over.name} or t`);
     const slack = 1e-9 * (high - low);
     // angles of a full turn may be given from 0 or from the start
     /** @param {number} x */
@@ -58,7 +58,7 @@
       const name = names[i] || chosen;
       if (!name) throw new Error("choose a channel first: the file does not name one");
       const channel = channels.get(name);
-      if (!channel) throw new Error(`there is no channel '${name}'; name the column as the list of channels does, for example '${chosen || channels.list[1].name}'`);
+      if (!channel) throw new Error(`there is no channel '${name}'. Name the column as in the list of channels, for example '${chosen || channels.list[1].name}'`);
       const unit = sizeOf(channel.kind, units[i]);
       const points = at.map((x, k) => /** @type {[number, number]} */ ([LW.scale.sampleAt(places, x), columns[i][k] * unit])).filter(([s, y], k) => inside[k] && Number.isFinite(s + y));
       points.sort((a, b) => a[0] - b[0]);

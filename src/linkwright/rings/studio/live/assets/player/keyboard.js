@@ -4,7 +4,7 @@
   /** @type {[string[], string][]} */
   const KEYS = [
     [["Space"], "play, pause"],
-    [["←", "→"], "one sample back, forward; with Shift ten"],
+    [["←", "→"], "one sample back or forward, with Shift ten"],
     [["↑", "↓"], "faster, slower"],
     [["Home", "End"], "to the beginning, to the end"],
     [["t"], "play the cycle of the drive"],

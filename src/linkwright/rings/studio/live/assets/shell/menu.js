@@ -29,7 +29,7 @@
   const button = (id, label, aria, click) => LW.el("button", { id, class: "button quiet", type: "button", text: label, "aria-label": aria, on: { click } });
 
   // of a page by itself; the editor's says where edits go
-  const ALONE = "Runs entirely in your browser; nothing is sent.";
+  const ALONE = "Runs entirely in your browser. Nothing is sent.";
   const EDITED = "The motion is computed in your browser. Every edit is sent to the Linkwright program that serves this page, which writes it to the file.";
 
   LW.menu = (opener, list, app) => {

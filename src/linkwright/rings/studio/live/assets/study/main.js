@@ -40,7 +40,7 @@
   if (failed) reasons(STUDY.failed, STUDY.workspace ? "Poses that are not in reach" : "Failed designs");
   if (unknown) reasons(STUDY.unknown, "Designs with unknown checks");
   if (STUDY.notChecked && STUDY.notChecked.length) notes.push(`Not checked: ${STUDY.notChecked.join(", ")}.`);
-  if (app.more > 0) notes.push(`Curves of the first measures are drawn; ${app.more} more are in the table.`);
+  if (app.more > 0) notes.push(`Curves of the first measures are drawn. ${app.more} more are in the table.`);
   if (STUDY.workspace) notes.push(...STUDY.workspace.notes);
   LW.setText(LW.byId("notes"), notes.join(" "));
 
