@@ -42,8 +42,8 @@ else:
     from linkwright.verbs import RingVerbs as MechanismVerbs
 
 OF_THE_FILE = (
-    "by joint or cylinder, torque, speed, position or voltage of lw.drives each; {} lets everything move freely; by default the drives of "
-    "the model file, except those that `control` takes"
+    "by joint or cylinder, torque, speed, position or voltage, each of lw.drives. {} lets everything move freely. By default the drives of "
+    "the model file, except drives that `control` takes"
 )
 
 
@@ -106,7 +106,7 @@ class Mechanism(MechanismVerbs):
         start : float or str, optional
             Position at which the drive begins ("30 deg", "800 mm"). By default the start position of the model.
         stop : float or str, optional
-            Position at which the drive ends. By default it makes a full turn, or goes to the end of its travel and back.
+            Position at which the drive ends. By default it makes a full turn, or moves to the end of its travel and back.
 
         Returns
         -------
@@ -276,11 +276,11 @@ class Mechanism(MechanismVerbs):
 
 @call_explained
 def load(model: str | os.PathLike[str] | Mapping[str, Any], *, folders: Any = None, **changes: Any) -> Mechanism:
-    """Return the mechanism of a built-in name, a path or a dict; keywords change parameters, gravity, cuts or start.
+    """Return the mechanism of a built-in name, a path or a dict. Keywords change parameters, gravity, cuts or start.
 
-    Files of other programs (URDF, SDF, MJCF; sketches in DXF and SVG) are converted; `m.imported` reports what was inferred and dropped.
-    `folders` are those in which their meshes and included files may be read; `base="free"` lets the root link of a URDF float,
-    `drives=["hip"]` names drives; of sketches `pins`, `links` and `ground` name layers.
+    Files of other programs (URDF, SDF, MJCF, and sketches in DXF and SVG) are converted. `m.imported` reports the assumptions and losses.
+    `folders` are those in which their meshes and included files may be read. `base="free"` lets the root link of a URDF float,
+    `drives=["hip"]` names drives. For sketches, `pins`, `links` and `ground` name layers.
     """
     if folders is None and not loading.of_other_program(model):
         return Mechanism(loading.description(model, **changes))
@@ -322,7 +322,7 @@ def compile(
     length : float or str, optional
         Characteristic length that makes rotations and translations comparable (ranks, projections, least norms).
     parameters : str or sequence of str, default ()
-        Parameters that stay inputs of the kernels ("L1", "crank.mass"; patterns such as "*.mass"), so that sweeps and optimizers need no
+        Parameters that stay inputs of the kernels ("L1", "crank.mass", or patterns such as "*.mass"), so that sweeps and optimizers need no
         new code. All others are folded into the code.
     engine : str, default "native"
         "python" interprets kernels instead of compiling them.
