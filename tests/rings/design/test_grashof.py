@@ -69,7 +69,7 @@ def test_coarse_turns_say_so_and_static_flywheels_refuse() -> None:
     from linkwright.rings.design.cycle_loads import cycle_loads
 
     wiper = lw.load("wiper")
-    assert "figures are those of 12 steps" in cycle_loads(wiper.cycle(steps=12)).notes[0]
+    assert "figures belong to 12 steps" in cycle_loads(wiper.cycle(steps=12)).notes[0]
     assert not cycle_loads(wiper.cycle(steps=72)).notes
     press = lw.load(
         {

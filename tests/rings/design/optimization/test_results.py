@@ -109,7 +109,7 @@ def test_a_command_without_a_feasible_design_fails(model: Path, capsys: pytest.C
         ({"goal": "min rod"}, "does not vary"),
         ({"vary": {"rods": "1..2 m"}}, "Did you mean 'rod"),
         ({"vary": {"rod": None}}, "has no bounds"),
-        ({"vary": {"rod": "250 mm"}}, "is no range"),
+        ({"vary": {"rod": "250 mm"}}, "is not a range"),
         ({"vary": {"rod": "2..1 m"}}, "is empty"),
         ({"vary": {"r": "100..200 mm"}}, "is empty"),
         ({"vary": {"drive.A": "1..2"}}, "not a parameter of the mechanism"),

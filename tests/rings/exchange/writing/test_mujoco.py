@@ -332,7 +332,7 @@ def test_a_lost_load_applied_at_each_step_gives_the_same_motion() -> None:
 
 def test_what_mjcf_cannot_hold_is_named() -> None:
     cut = {**FORCED, "cuts": ["A"], "drive": ["D"]}
-    with pytest.warns(UserWarning, match=r"turn, more, oil, A \(it acts in 'A', which is cut there; choose other cuts\)"):
+    with pytest.warns(UserWarning, match=r"turn, more, oil, A \(it acts in 'A', which is cut there. Choose other cuts\)"):
         exports.mjcf(lw.compile(lw.load(cut), cuts=["A"]))
     stopped = {**FORCED, "stops": {"A": {"max": 2.0, "stiffness": 100.0}}}
     with pytest.warns(UserWarning, match=r"A \(the stiffness of a stop"):

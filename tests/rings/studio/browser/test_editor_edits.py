@@ -79,7 +79,7 @@ def test_draw_reshapes_and_move_moves(machine: tuple[Path, Pencil, Any]) -> None
     # Move: the same drag turns the crank and leaves the file alone
     page.click("#ed-mode-move")
     pencil.moving()
-    assert "moves the mechanism" in page.inner_text("#ed-legend") and page.is_hidden("#sheet") and page.is_visible("#stage")
+    assert "to move the mechanism" in page.inner_text("#ed-legend") and page.is_hidden("#sheet") and page.is_visible("#stage")
     foot = page.locator("#menu-list .foot").text_content()
     assert "Every edit is sent to the Linkwright program" in foot and "Nothing is sent" not in foot
     page.evaluate("LW.app.player.pause(); LW.app.player.seek(0)")
