@@ -50,7 +50,7 @@ COMMANDS: list[tuple[list[str], int, str]] = [
     (["simulate", "wiper", "-5"], 2, "'-5' is not a time of zero or more"),
     (["simulate", "wiper", "0,5"], 2, "decimals are written with a point"),
     (["simulate", "wiper", "1", "--step", "1mm"], 2, "--step: '1mm' is not a time"),
-    (["simulate", "wiper", "1", "--sample-interval", "run.csv"], 2, "the file is given with -o run.csv"),
+    (["simulate", "wiper", "1", "--sample-interval", "run.csv"], 2, "The file is given with -o run.csv"),
 ]
 
 
