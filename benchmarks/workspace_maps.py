@@ -34,11 +34,11 @@ SLICES: dict[str, dict[str, Any]] = {
 
 def main(repetitions: int) -> None:
     for name, options in SLICES.items():
-        s = lw.compile(name)
+        m = lw.load(name)
         times, said = [], ""
         for _ in range(1 + repetitions):
             wall, own = time.perf_counter(), time.process_time()
-            a: Any = s.workspace(**options)
+            a: Any = m.workspace(**options)
             curves = len(a.curves)
             said = f"{len(a.values)} measures, {sum(len(x.share) for x in a.located):,} located points, {curves} curves"
             times.append((time.process_time() - own, time.perf_counter() - wall))

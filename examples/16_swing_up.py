@@ -13,7 +13,7 @@ import linkwright as lw
 m = lw.load("five-bar")
 s = m.system
 accelerations, derivatives, projection = s.kernel("forward"), s.kernel("derivatives"), s.kernel("projection")
-low, goal = s.settle(s.assemble({"A": -1.5, "E": -1.6})), s.start  # hanging, upright
+low, goal = m.settle(s.assemble({"A": -1.5, "E": -1.6})), s.start  # hanging, upright
 n, drives = len(low.v), [list(s.names.v).index(name) for name in ("A", "E")]
 h, SAMPLES = 0.01, 150  # s, steps
 END, FINAL, EFFORT = (

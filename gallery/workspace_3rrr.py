@@ -17,10 +17,10 @@ import linkwright as lw
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gallery")
 folder.mkdir(parents=True, exist_ok=True)
 
-s = lw.compile("3-rrr")
+m = lw.load("3-rrr")
 drives = {"stiffness": "1e4 N m/rad", "speeds": "3 rad/s", "efforts": "200 N m", "payload": "5 kg"}
 plane = {"platform.x": "-0.5..1.3 m / 100", "platform.y": "-0.6..1.2 m / 100"}
-a = s.workspace(plane, "all", at={"platform.angle": "20 deg"}, **drives)
+a = m.workspace(plane, "all", at={"platform.angle": "20 deg"}, **drives)
 circle = a.inscribed("circle")
 print(a)
 print(f"largest circle without singularities: radius {1e3 * circle.radius:.0f} mm about ({circle.center[0]:.3f}, {circle.center[1]:.3f}) m")
@@ -40,7 +40,7 @@ rim = np.abs(legs[:, :, None] - [1.0, 0.2]).min(axis=(1, 2)).max()
 
 pins = places("type II") + P
 states = np.concatenate([c.q for c in a.curves if c.kind == "type II"])
-cranks = np.stack([states[:, s.names.q.index(n)] for n in ("J1", "J8", "J9")], axis=1)
+cranks = np.stack([states[:, m.system.names.q.index(n)] for n in ("J1", "J8", "J9")], axis=1)
 rods = (pins - (A + 0.4 * np.exp(1j * cranks))) / 0.6
 forces = np.stack([rods.real, rods.imag, (pins.conj() * rods).imag], axis=2)
 lost = np.abs(np.linalg.det(forces)).max()
@@ -57,5 +57,5 @@ area = corners + 0.5 * (angles - np.sin(angles)).sum() - 3.0 * np.pi * 0.2**2
 
 a.plot(["dexterity", "stiffness"], folder / "workspace_3rrr.png", size=(8.4, 3.9))
 sliders = {"platform.x": (-0.5, 1.3, 46), "platform.y": (-0.6, 1.2, 46), "platform.angle": ("-20 deg", "100 deg", 13)}
-s.workspace(sliders, "all", **drives).show(folder / "workspace_3rrr.html")
+m.workspace(sliders, "all", **drives).show(folder / "workspace_3rrr.html")
 print(f"reach at 20 degrees: {a.size:.3f} m^2 (check: {area:.3f})")

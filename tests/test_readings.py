@@ -15,6 +15,7 @@ from linkwright.model.edits.drawing_draft import read_draft
 from linkwright.model.edits.edit_sheet import EditSheet
 from linkwright.rings.cli import main
 from linkwright.rings.design.optimization.requirements import requirements
+from linkwright.rings.robots.workspace import workspace
 from linkwright.rings.studio.editor.drawing import drawing_json
 from tests.refusals import refused
 
@@ -148,6 +149,6 @@ def test_angles_that_count_revolutions_are_taken():
 def test_ends_of_an_axis_in_si_are_asked_for_as_other_angles_are():
     s = lw.compile(lw.load("four-bar"))
     with refused(lw.UsageError, name="over: 'A'"):
-        s.workspace({"A": (0, 90)}, "A.torque")
+        workspace(s, {"A": (0, 90)}, "A.torque")
     with refused(lw.UsageError, name="over: 'A'"):
-        s.workspace({"A": (0, "90")}, "A.torque")
+        workspace(s, {"A": (0, "90")}, "A.torque")

@@ -28,6 +28,7 @@ from linkwright.files.tables import Column, Result, Table
 from linkwright.results.checks import Checks
 from linkwright.rings import verbs as all_verbs
 from linkwright.rings.papers import Entry, Item, Reproduced
+from linkwright.rings.robots.workspace import workspace
 from linkwright.verbs import RingVerbs
 from tests.mechanics.constraints.test_belt import around, pulleys
 from tests.rings.control.test_analysis import controllers, crank
@@ -80,8 +81,8 @@ def optimum() -> Any:
 
 
 FACTORIES: dict[str, Callable[[], Any]] = {
-    "Workspace": lambda: robot("five-bar").workspace({"left_rod.C.x": (0.0, 0.2, 6), "left_rod.C.y": (0.15, 0.3, 6)}, "dexterity"),
-    "WorkspaceModes": lambda: robot("3-rrr").workspace({"platform.x": (0.2, 0.8, 4), "platform.y": (-0.3, 0.3, 4)}, "reach", modes="all"),
+    "Workspace": lambda: workspace(robot("five-bar"), {"left_rod.C.x": (0.0, 0.2, 6), "left_rod.C.y": (0.15, 0.3, 6)}, "dexterity"),
+    "WorkspaceModes": lambda: workspace(robot("3-rrr"), {"platform.x": (0.2, 0.8, 4), "platform.y": (-0.3, 0.3, 4)}, "reach", modes="all"),
     "Balanced": lambda: lw.load("four-bar").balance(counterweights={"crank": {"mass": 5}, "rocker": {"mass": 5}}, steps=24),
     "Bearings": lambda: four_bar().bearings(),
     "BeltTable": lambda: lw.load(pulleys(around(0.04, 0.06, pretension="20 N"))).cycle(steps=12).belts(),

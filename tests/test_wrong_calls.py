@@ -114,7 +114,7 @@ VERBS = {  # every argument of these calls is replaced by every odd value; what 
         "assemble": {"q": {"A": 0.3}}, "assemble_batch": {"q": {"A": [0.1, 0.2]}}, "state": {"q": START.q},
         "pose": {"st": START, "body": "crank"},
         "point": {"st": START, "name": "B"}, "terms": {"st": START}, "forward": {"st": START}, "crosscheck": {"st": START},
-        "inverse": {"st": START}, "jacobian": {"st": START, "of": "coupler.P"}, "named_terms": {}, "settle": {}, "limits": {"joint": "A"},
+        "inverse": {"st": START}, "jacobian": {"st": START, "of": "coupler.P"}, "named_terms": {},
         "transmission": {"motors": ["A"], "joints": ["D"]},
         "kernel": {"name": "energy"}, "controllable": {"st": START}, "linearize": {"st": START}, "step": {"st": START},
         "derivatives": {"st": START}, "pinocchio": {},
@@ -158,7 +158,7 @@ def test_kinds_are_named_in_words():
     with refused(lw.UsageError, name="wrench", allowed=("a dict by name", "None")):
         WIPER.forward(START, wrench=5)
     with refused(lw.UsageError, name="hold", allowed=("a text", "a list of texts")):
-        WIPER.settle(hold=[3])
+        lw.load("wiper").settle(hold=[3])
 
 
 PLACES = {  # what is added to a four-bar of lines 1 to 9, and what is said with its line

@@ -159,8 +159,8 @@ def _of_states(m: Any) -> list[tuple[str, Call, Call | None, str]]:
         ("assemble", lambda: s.assemble(near, guess=st), None, ""),
         ("step of arrays", lambda: s.step((q, v), tau, 1e-3), lambda: forward(q, v, tau), "kernel forward"),
         ("assemble_batch of 1,000 states", lambda: s.assemble_batch(spread, guess=st), None, ""),
-        ("follow, 2,001 samples of the drives", lambda: s.follow(path, steps=2000), None, ""),
-        ("settle, the first drive held", lambda: s.settle(hold=drives[:1]), None, ""),
+        ("follow, 2,001 samples of the drives", lambda: m.follow(path, steps=2000), None, ""),
+        ("settle, the first drive held", lambda: m.settle(hold=drives[:1]), None, ""),
     ]
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from linkwright import joints as joints
     from linkwright.compiler import graph as trace_graph
     from linkwright.compiler import program as programs
-    from linkwright.compiler.graph import TraceGraph as TraceGraph
-    from linkwright.compiler.program import Program as Program
     from linkwright.drives import base as drive_base
     from linkwright.errors import (
         ChannelError as ChannelError,
@@ -159,9 +157,6 @@ if TYPE_CHECKING:
     from linkwright.numerics.spatial import cross as cross
     from linkwright.numerics.spatial import quaternion_rotation as quaternion_rotation
     from linkwright.numerics.tolerances import (
-        COMPLEX_STEP as COMPLEX_STEP,
-    )
-    from linkwright.numerics.tolerances import (
         NEGLIGIBLE as NEGLIGIBLE,
     )
     from linkwright.numerics.tolerances import (
@@ -189,6 +184,7 @@ if TYPE_CHECKING:
     from linkwright.simulation.feedback.base import Control as Control
     from linkwright.simulation.feedback.controller_inputs import Situation as Situation
     from linkwright.system import inertia_regressor as inertia_regressor
+    from linkwright.system import motions as system_motions
     from linkwright.system.compiled import Compiled as Compiled
     from linkwright.system.compiled import compiled_of as compiled_of
     from linkwright.system.mechanism import Mechanism as Mechanism
@@ -300,6 +296,7 @@ SPACES = {  # modules of the interface
     "spanning_tree": "topology.tree",
     "spatial": "numerics.spatial",
     "stabilizers": "simulation.stabilizers",
+    "system_motions": "system.motions",
     "text_tables": "files.tables",
     "tolerances": "numerics.tolerances",
     "topology_report": "topology.internals",
@@ -310,8 +307,6 @@ SPACES = {  # modules of the interface
     "written_values": "model.file.written_values",
 }
 NAMES = {  # module: its classes and functions
-    "compiler.graph": ("TraceGraph",),
-    "compiler.program": ("Program",),
     "errors": (
         "ChannelError",
         "LinkwrightError",
@@ -378,7 +373,6 @@ NAMES = {  # module: its classes and functions
         "quaternion_rotation",
     ),
     "numerics.tolerances": (
-        "COMPLEX_STEP",
         "NEGLIGIBLE",
         "SAME_NUMBER",
         "SAME_PLACE",

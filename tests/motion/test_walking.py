@@ -18,6 +18,7 @@ from linkwright.motion import cycle, joint_limits
 from linkwright.motion.cycle import computed
 from linkwright.motion.following import authority, drive_speeds, follow
 from linkwright.results.records import cut_rows
+from linkwright.system import motions
 from linkwright.system.compiled import WALKS
 from tests.sweeps import every_model, sweep
 
@@ -53,7 +54,7 @@ def test_the_turn_agrees_with_the_walk_on_floats(name):
     assert c.notes == first.notes and len(c.singular) == len(first.singular)
 
 
-def motions(m: Any, count: int, samples: int) -> tuple[Any, list[Any]]:
+def driven_motions(m: Any, count: int, samples: int) -> tuple[Any, list[Any]]:
     """Kernel `walk`, and motions of the drives from the start of a model, so many: some need halved steps, some stop at dead centers."""
     core = compiled_of(m.system)
     kernel, x, t = core.kernels.get("walk"), core.drive_positions(core.start), np.linspace(0.0, 1.0, samples)
@@ -69,7 +70,7 @@ def motions(m: Any, count: int, samples: int) -> tuple[Any, list[Any]]:
 @pytest.mark.parametrize("name", every_model())
 def test_every_lane_is_the_walk_of_one_design_bit_by_bit(name: str) -> None:
     m = lw.load(name)
-    kernel, given = motions(m, 11, 9)
+    kernel, given = driven_motions(m, 11, 9)
     idle = compiled_of(m.system).kernels.plan.spinning
     found = []
     for lanes, places in ((1, {}), (1, {"same": {}}), (8, {})):
@@ -85,7 +86,7 @@ def test_every_lane_is_the_walk_of_one_design_bit_by_bit(name: str) -> None:
 
 def test_steps_are_halved_in_lanes_and_designs_that_stop_do_not_hold_up_others() -> None:
     m = lw.load("wiper")
-    kernel, given = motions(m, 8, 9)
+    kernel, given = driven_motions(m, 8, 9)
     sizes = driven_motion.sizes_of(kernel)
     rows = np.zeros((8, 9, sizes.width))
     reached = Loop(driven_motion.walk, driven_motion.layout(kernel, 0, 8))(8, *given, rows, 9, 0.0, 1e-9)
@@ -101,7 +102,7 @@ def test_steps_are_halved_in_lanes_and_designs_that_stop_do_not_hold_up_others()
 
 def test_the_python_loop_is_the_native_loop() -> None:
     """The loop is written once: as Python it calls the kernel back and gives the same bits."""
-    kernel, given = motions(lw.load("carpet-scraper"), 2, 13)
+    kernel, given = driven_motions(lw.load("carpet-scraper"), 2, 13)
     place = driven_motion.layout(kernel)
     results = []
     for go in ("__call__", "python"):
@@ -168,7 +169,7 @@ def test_a_followed_path_agrees_with_the_walk_on_floats(name):
     s = lw.compile(name)
     times, motion = np.linspace(0.0, 1.0, 41), PATHS[name](s)
     exact = follow(compiled_of(s).assembler, s.start, motion, times, compiled_of(s).drive_names)
-    c = s.follow(motion, times)
+    c = motions.follow(s, motion, times)
     assert WALKS.of(compiled_of(s))
     tolerance = SPIN if s.mobility.idle else AGREEMENT
     rows = [cut_rows(x.skel, x.references) for x in (c, exact)]
@@ -181,7 +182,7 @@ def test_control_authority_along_a_path_is_that_of_every_sample():
     """Of the drives' speeds alone, and by singular values of the drives' rows on the motions of the loops."""
     s = lw.compile("five-bar")
     motion = {"left_rod.C": _moved(s, "left_rod.C", (-0.05, -0.06))}
-    c = s.follow(motion, np.linspace(0.0, 1.0, 41))
+    c = motions.follow(s, motion, np.linspace(0.0, 1.0, 41))
     found = authority.authority_shares(
         compiled_of(s).loops, compiled_of(s).drive_names, drive_speeds(compiled_of(s), c, compiled_of(s).drive_names)
     )

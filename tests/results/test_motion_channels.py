@@ -104,14 +104,14 @@ def test_jerk_along_a_path_of_a_point() -> None:
     m = lw.load("five-bar")
     x, y = m.cycle(steps=8)["left_rod.C"][0]
     path = {"left_rod.C": lambda t: (x + 0.01 * np.sin(3 * t), y + 0.01 * np.cos(2 * t) - 0.01)}
-    c = m.system.follow(path, duration=2, steps=800)
+    c = m.follow(path, duration=2, steps=800)
     np.testing.assert_allclose(
         c["left_rod.C.jx"], -0.27 * np.cos(3 * c.t), atol=1e-9
     )  # closed to 1e-12 of a meter, times rates of some 10/s
     h = c.t[1] - c.t[0]
     for n in ("A", "E", "B"):
         assert np.abs(slope(c[f"{n}.a"], h) - c[f"{n}.jerk"][4:-4]).max() < 1e-6 * np.abs(c[f"{n}.jerk"]).max()
-    numerical = m.system.follow({"A": lambda t: (1.6 + 0.1 * t, 0.1, 0.0), "E": lambda t: (1.5, 0.0, 0.0)}, duration=1, steps=20)
+    numerical = m.follow({"A": lambda t: (1.6 + 0.1 * t, 0.1, 0.0), "E": lambda t: (1.5, 0.0, 0.0)}, duration=1, steps=20)
     with refused(ChannelError, name="A.jerk", allowed=("A", "E")):
         _ = numerical["A.jerk"]
 

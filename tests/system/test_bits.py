@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.system import motions
 from tests.sweeps import sweep
 
 MODELS = ("four-bar", "wiper", "carpet-scraper", "five-bar")
@@ -30,7 +31,7 @@ QUESTIONS: dict[str, Question] = {
     "assemble": lambda m, s, st: s.assemble({n: 0.05 for n in drives(m)}, {n: 0.3 for n in drives(m)}, guess=st).q,
     "start": lambda m, s, st: s.start.q,
     "start of another design": lambda m, s, st: m.with_(**{f"{m.description.bodies[-1].name}.mass": "2 kg"}).system.start.q,
-    "settle": lambda m, s, st: s.settle(hold=drives(m)).q,
+    "settle": lambda m, s, st: motions.settle(s, hold=drives(m)).q,
     "loads of a cycle": lambda m, s, st: m.cycle(steps=40)[effort(m)],
     "path of a cycle": lambda m, s, st: m.cycle(steps=40).v,
     "jerk of a cycle": lambda m, s, st: m.cycle(steps=40)[f"{m.description.joints[-1].name}.a"],

@@ -14,6 +14,7 @@ import pytest
 import linkwright as lw
 from linkwright import verbs
 from linkwright.rings import verbs as typed
+from linkwright.system import motions
 from tests.refusals import refused
 from tests.sources import PACKAGE
 
@@ -56,11 +57,11 @@ def test_verbs_are_members_like_others() -> None:
     assert {"optimize", "export", "show", "cycle"} <= set(dir(m))
     assert "serve a goal best" in (inspect.getdoc(m.optimize) or "")
     assert inspect.signature(lw.Mechanism.optimize).parameters["starts"].default == 8
-    assert {"linearize", "jax", "workspace"} <= set(dir(lw.System))
+    assert {"linearize", "jax", "transmission"} <= set(dir(lw.System))
     c = m.cycle(steps=12)
     assert {"bearings", "plot", "control"} <= set(dir(c))
     assert len(pickle.loads(pickle.dumps(c))) == len(c)
-    assert len(lw.System(m.description).cycle(steps=12).bearings().rows)
+    assert len(motions.cycle(lw.System(m.description), steps=12).bearings().rows)
 
 
 def test_calls_of_verbs_are_explained() -> None:

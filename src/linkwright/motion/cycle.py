@@ -76,7 +76,7 @@ PREPARED: Store[tuple[Any, ...], Prepared] = Store()  # by what was asked and wh
 
 
 def cycle_of(core: Compiled, drive: str | None, steps: int, speed: Any, duration: Any, start: Any = None, stop: Any = None) -> Trajectory:
-    """Return one cycle of a compiled mechanism: see `System.cycle`. The last few are stored."""
+    """Return one cycle of a compiled mechanism: see `Mechanism.cycle`. The last few are stored."""
     asked = asked_in_si(core, drive, steps, speed, duration, start, stop)
     if steps > MOST_STORED:
         return computed(core, asked, steps)

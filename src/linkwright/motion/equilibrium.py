@@ -116,8 +116,10 @@ def _packed(core: Compiled, references: Mapping[str, Any]) -> np.ndarray:
 
 
 def settled(core: Compiled, start: State | None, hold: str | Sequence[str]) -> State:
-    """See `System.settle`."""
+    """See `Mechanism.settle`."""
     core.kernels.need_masses()
+    if start is not None:
+        core.need_state(start)
     st = core.start if start is None else start
     names = [hold] if isinstance(hold, str) else hold
     held = [driven(core.description, n, Line(coordinate_now(core.loops, n, st.instant), 0.0)) for n in names]

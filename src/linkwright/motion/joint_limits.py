@@ -66,7 +66,7 @@ class _Reached(NamedTuple):
 
 
 def limits_of(core: Compiled, joint: str) -> Limits:
-    """See `System.limits`: the other drives are held."""
+    """See `Mechanism.limits`: the other drives are held."""
     core.need_drive(joint)
     others = [name for name in core.drive_names if name != joint]
     held = others[: max(0, core.mobility.freedoms - 1)]

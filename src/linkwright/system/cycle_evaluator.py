@@ -18,6 +18,7 @@ from linkwright.errors import UsageError
 from linkwright.motion.cycle_lanes import AssemblyGaps, Gaps, lanes_of
 from linkwright.motion.designs import ClosedDesign, Designs
 from linkwright.results.trajectory import Trajectory
+from linkwright.system import motions
 from linkwright.system.compiled import compiled_of
 from linkwright.system.design_channels import DesignReader, DesignTable, with_numbers
 
@@ -96,7 +97,7 @@ class CycleEvaluator:
         if key not in self._stored:
             asked: dict[str, Any] = {**self.reader.asked, "steps": positions - 1}
             lanes = replace(lanes_of(compiled_of(system), self._designs, **asked), now=True)
-            self._stored[key] = AssemblyGaps(lanes, system.cycle(**asked))
+            self._stored[key] = AssemblyGaps(lanes, motions.cycle(system, **asked))
         found = self._stored[key](self._whole(self._given(rows)), threads)
         return found._replace(slopes=found.slopes[..., [self._designs.key.index(name) for name in self.by or self.numbers]])
 

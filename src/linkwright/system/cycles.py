@@ -17,6 +17,7 @@ from linkwright.numerics.pickling import essentials
 from linkwright.results.channels import Channel
 from linkwright.results.trajectory import Trajectory
 from linkwright.results.undefined_derivatives import refused
+from linkwright.system import motions
 from linkwright.system.compiled import compiled_of
 from linkwright.system.design_channels import DesignReader, with_numbers
 
@@ -79,7 +80,7 @@ class Trajectories(Result):
     @property
     def channels(self) -> ChannelList:
         """Return the names that can be read. They print as a table with units and meanings, and `t.channels("torque")` filters them."""
-        every = self.system.cycle(**self.asked).channels
+        every = motions.cycle(self.system, **self.asked).channels
         return every if self.motions is not None else every.of(list(self.values))
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -108,13 +109,13 @@ class Trajectories(Result):
             )
         name, unit = (key, None) if isinstance(key, str) else key
         values = self.read([name])[name]
-        return values if unit is None else values / self.system.cycle(**self.asked)._channel(name).size_of(unit)
+        return values if unit is None else values / motions.cycle(self.system, **self.asked)._channel(name).size_of(unit)
 
     def measure(self, text: Any, unit: str | None = None) -> np.ndarray:
         """Return one number of every design, with the designs' axes, in SI or a unit: `t.measure("stroke guide", "mm")`. NaN if not ok."""
         from linkwright.results.measures import check, dimension_of_measure, measure
 
-        m, nominal = measure(text), self.system.cycle(**self.asked)
+        m, nominal = measure(text), motions.cycle(self.system, **self.asked)
         check([m], nominal)
         found = {
             n: x.reshape(len(self), *x.shape[len(self.shape) :]) for n, x in self.read(m.channels(nominal.drive, nominal.channels)).items()

@@ -19,6 +19,7 @@ from linkwright.numerics.result_stores import Store
 from linkwright.results.motion_checks import singular_check
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectory import Trajectory
+from linkwright.system import motions
 from linkwright.system.compiled import compiled_of
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class DesignReader:
 
     @cached_property
     def nominal(self) -> Trajectory:
-        return self.system.cycle(**self.asked)
+        return motions.cycle(self.system, **self.asked)
 
     def check(self, names: Sequence[str]) -> None:
         """Raise ChannelError for names that no cycle has, UsageError for loads without masses."""
@@ -210,10 +211,10 @@ class DesignReader:
         """The cycle of one design by its own System, in the coordinates of the model."""
         system = self.system
         description, cuts = designs.description(i), system.tree.cuts
-        c = type(system)(description).cycle(**self.asked)
+        c = motions.cycle(type(system)(description), **self.asked)
         if c.skel.tree.cuts == cuts or not _same_joints(c, designs):
             return c
-        return type(system)(description, cuts).cycle(**self.asked)
+        return motions.cycle(type(system)(description, cuts), **self.asked)
 
 
 def _same_joints(c: Trajectory, designs: Designs) -> bool:

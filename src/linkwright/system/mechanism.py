@@ -26,6 +26,7 @@ from linkwright.model.description import Description
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.options import RunOptions, takes_options
 from linkwright.system import load as loading
+from linkwright.system import motions
 from linkwright.system.compiled import compiled_of
 from linkwright.system.system import System
 from linkwright.text.units import KINDS
@@ -124,7 +125,7 @@ class Mechanism(MechanismVerbs):
         >>> c["A", "deg"].round(1)
         array([ 60., 150., 240., 330., 420.])
         """
-        return self.system.cycle(drive, steps=steps, speed=speed, duration=duration, start=start, stop=stop)
+        return motions.cycle(self.system, drive, steps=steps, speed=speed, duration=duration, start=start, stop=stop)
 
     def cycles(
         self,
@@ -215,7 +216,7 @@ class Mechanism(MechanismVerbs):
         >>> c["A.v"].round(3)
         array([0.  , 0.25, 0.5 , 0.75, 1.  ])
         """
-        return self.system.follow(motion, t, duration=duration, steps=steps, drives=drives)
+        return motions.follow(self.system, motion, t, duration=duration, steps=steps, drives=drives)
 
     @takes_options(RunOptions, drive=OF_THE_FILE)
     def simulate(
@@ -255,13 +256,34 @@ class Mechanism(MechanismVerbs):
         options["drive"] = chosen_drives(compiled_of(self.system).described, options.get("drive"), options.get("control"))
         return self.system._simulated(start, duration, options)
 
-    def settle(self, hold: Names = ()) -> State:
-        """Return the static equilibrium under weight, springs and loads, nearest downhill from the start."""
-        return self.system.settle(hold=hold)
+    def settle(self, start: State | None = None, hold: Names = ()) -> State:
+        """Find the static equilibrium under weight, springs and loads.
+
+        Parameters
+        ----------
+        start : State, optional
+            Start of the search, which moves downhill from there. By default the start of the model.
+        hold : str or sequence of str, default ()
+            Joints and cylinders that keep their positions.
+
+        Returns
+        -------
+        State
+            A position at rest.
+
+        Examples
+        --------
+        >>> round(float(lw.load("wiper").settle()["A", "deg"]), 1)
+        -107.8
+        """
+        return motions.settle(self.system, start, hold)
 
     def limits(self, joint: str) -> Limits:
-        """Return the positions of a joint between which it can move from the start, up to its dead centers and stops."""
-        return self.system.limits(joint)
+        """Find the positions of a joint between which it can move from the start, up to its dead centers and stops.
+
+        The other drives hold still.
+        """
+        return motions.limits(self.system, joint)
 
     def save(self, path: str | os.PathLike[str], *, digits: int | None = None, normalized: bool = False, force: bool = False) -> Path:
         """Write the model file with the parameters of this mechanism: `m.with_(**{"C.x": 0.91}).save("better.yaml")`.

@@ -25,9 +25,6 @@ from linkwright.mechanics.inverse.determinacy import Determinacy, determinacy
 from linkwright.mechanics.kinematics.motion import locate, node_motion
 from linkwright.model.description import Description
 from linkwright.model.parameters import Parameter
-from linkwright.motion import joint_limits
-from linkwright.motion.cycle import at_start, cycle_of
-from linkwright.motion.equilibrium import settled
 from linkwright.numerics.pickling import essentials
 from linkwright.numerics.spatial import Pose
 from linkwright.results.branches import Branches
@@ -37,7 +34,7 @@ from linkwright.results.records import CoordinateNames
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.options import RunOptions, options_of, takes_options
-from linkwright.system import dynamics, states
+from linkwright.system import dynamics, motions, states
 from linkwright.system.compiled import Compiled, Derivatives
 from linkwright.system.named_terms import NamedTerms, jacobian, named_terms
 from linkwright.system.states import StateBatch
@@ -91,7 +88,7 @@ class System(SystemVerbs):
     @property
     def channels(self) -> ChannelList:
         """Return the names that a cycle has. They print as a table with units and meanings, and `s.channels("torque")` filters them."""
-        return self._driven(at_start(self._core), self._core.drive_names).channels
+        return motions.start_channels(self).channels
 
     @property
     def start(self) -> State:
@@ -391,111 +388,6 @@ class System(SystemVerbs):
         """Return the degrees of freedom by numerical rank, idle ones and redundant constraints named."""
         return self._core.mobility
 
-    def cycle(
-        self, drive: str | None = None, *, steps: int = 360, speed: Any = None, duration: Any = None, start: Any = None, stop: Any = None
-    ) -> Trajectory:
-        """Move a drive through one cycle, or from `start` to `stop`: kinematics, and loads if the model has masses.
-
-        Parameters
-        ----------
-        drive : str, optional
-            Joint or cylinder that is driven (default: the first drive of the model).
-        steps : int, default 360
-            Number of equal steps.
-        speed : float or str, optional
-            Speed of the drive (default: the speed in the model file).
-        duration : float or str, optional
-            Duration of the cycle, in place of a speed.
-        start : float or str, optional
-            Position at which the drive begins.
-        stop : float or str, optional
-            Position at which the drive ends.
-
-        Returns
-        -------
-        Trajectory
-            Motion of everything by name.
-
-        Examples
-        --------
-        >>> lw.compile("wiper").cycle(steps=36)["A.torque"].shape
-        (37,)
-        """
-        c, names = cycle_of(self._core, drive, steps, speed, duration, start, stop), self._core.drive_names
-        return self._driven(c, names if not c.drive or c.drive in names else [c.drive, *names])
-
-    def follow(
-        self,
-        motion: Mapping[str, Any],
-        t: Numbers | None = None,
-        *,
-        duration: float | str = 1.0,
-        steps: int = 100,
-        drives: Names | None = None,
-    ) -> Trajectory:
-        """Compute states and loads along a motion of drives, points or bodies.
-
-        Parameters
-        ----------
-        motion : Mapping[str, Any]
-            By name of a drive, a point or a body: a function of t (for a joint it may return (q, v, a)), a reference of a controller
-            ("5 mm * sin(3 rad/s * t)", or one for each component of a point), a place to stay at, or one sample for each time. Functions
-            are differentiated exactly or nearly so.
-        t : array of float, optional
-            Times in seconds. By default `steps` equal steps in `duration`.
-        duration : float or str, default 1.0
-            Seconds, or a text with a unit ("1.2 s").
-        steps : int, default 100
-            Number of steps.
-        drives : str or sequence of str, optional
-            Joints and cylinders whose torques and forces carry the motion. By default the drives of the model.
-
-        Returns
-        -------
-        Trajectory
-            Motion, drive torques and forces, and loads. Its `notes` report jumps of the motion.
-
-        Examples
-        --------
-        >>> s = lw.compile("wiper")
-        >>> c = s.follow({"A": lambda t: 1.0 + 0.5 * t**2}, [0.0, 0.5, 1.0])
-        >>> c["A.v"].round(3)
-        array([0. , 0.5, 1. ])
-        """
-        from linkwright.motion.following import drive_speeds, follow, sample_times  # here: it loads the controllers
-
-        core, chosen = self._core, self._core.named_drives(drives)
-        times = sample_times(t, duration, steps)
-        c = follow(core.assembler, core.start, motion, times, chosen, core.walking, lambda c: drive_speeds(core, c, chosen))
-        return self._driven(c, chosen)
-
-    def _driven(self, c: Trajectory, drives: Sequence[str]) -> Trajectory:
-        """The motion with its drives, and a note on how efforts are chosen where these are redundant."""
-        shared = dynamics.redundancy_notes(self._core, drives) if len(drives) > 1 else ()
-        return replace(c, system=self, drives=tuple(drives), notes=(*c.notes, *shared))
-
-    def settle(self, start: State | None = None, hold: Names = ()) -> State:
-        """Find the static equilibrium under gravity, springs and loads.
-
-        Parameters
-        ----------
-        start : State, optional
-            Start of the search, which moves downhill from there. By default the start of the model.
-        hold : str or sequence of str, default ()
-            Joints and cylinders that keep their positions.
-
-        Returns
-        -------
-        State
-            A position at rest.
-
-        Examples
-        --------
-        >>> round(float(lw.compile("wiper").settle()["A", "deg"]), 1)
-        -107.8
-        """
-        return settled(self._core, start, hold)
-
     def jacobian(self, st: State, of: Names, wrt: Names = "drives") -> Labeled:
         """Return the Jacobian of a body (rows: angular velocity, then velocity of its origin), a point or any tasks of `named_terms`.
 
@@ -511,10 +403,6 @@ class System(SystemVerbs):
         by: as `wrt` of `jacobian`.
         """
         return named_terms(self._core, tasks, by)
-
-    def limits(self, joint: str) -> joint_limits.Limits:
-        """Return the positions between which a joint can move from the start, the other drives held there."""
-        return joint_limits.limits_of(self._core, joint)
 
     @takes_options(RunOptions)
     def simulate(self, st: State, duration: float | str, **options: Unpack[RunOptions]) -> Trajectory:

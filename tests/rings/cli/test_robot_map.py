@@ -22,7 +22,7 @@ def test_a_map_is_that_of_python(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert cli.main(["workspace", "five-bar", *AXES, "--speeds", "300 rpm", *files]) == 0
     text = capsys.readouterr().out
     over = {"left_rod.C.x": (0.06, 0.14, 9), "left_rod.C.y": (0.1, 0.3, 8)}
-    there = lw.compile("five-bar").workspace(over, "all", speeds="300 rpm")
+    there = lw.load("five-bar").workspace(over, "all", speeds="300 rpm")
     assert str(there) in text
     head, *rows = out.read_text(encoding="utf-8").splitlines()
     assert head.startswith('"left_rod.C.x [m]","left_rod.C.y [m]","reach","type1 [-]"') and len(rows) == 72

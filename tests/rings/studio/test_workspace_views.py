@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.rings.robots.workspace import workspace
 from linkwright.rings.studio import workspace_page, workspace_plots
 from tests.refusals import refused
 from tests.rings.robots.workspace.robots import LEGS, robot
@@ -20,7 +21,7 @@ LIMITS = {f"leg{k}": "0.3..0.8 m" for k in LEGS}
 @pytest.fixture(scope="module")
 def volume() -> lw.Workspace:
     over = {"platform.x": (-0.1, 0.8, 14), "platform.y": (-0.2, 0.6, 13), "platform.angle": ("-10 deg", "10 deg", 3)}
-    return robot("3-rpr").workspace(over, ["dexterity", "speed", "efforts"], limits=LIMITS, speeds="1 m/s")
+    return workspace(robot("3-rpr"), over, ["dexterity", "speed", "efforts"], limits=LIMITS, speeds="1 m/s")
 
 
 @pytest.mark.slow
@@ -28,9 +29,9 @@ def test_every_kind_of_picture_is_drawn(volume, tmp_path: Path):
     part = volume.slice({"platform.angle": 0.0})
     figure = part.plot(["dexterity", "type2", "reach"], tmp_path / "maps.png")
     volume.plot(None, tmp_path / "surfaces.png")
-    line = robot("3-rpr").workspace({"platform.x": (0.1, 0.6, 30)}, "dexterity", limits=LIMITS)
+    line = workspace(robot("3-rpr"), {"platform.x": (0.1, 0.6, 30)}, "dexterity", limits=LIMITS)
     line.plot(None, tmp_path / "line.svg")
-    found = robot("3-rrr").workspace({"platform.x": (0.3, 0.6, 5), "platform.y": (0.0, 0.2, 5)}, "reach", modes="all")
+    found = workspace(robot("3-rrr"), {"platform.x": (0.3, 0.6, 5), "platform.y": (0.0, 0.2, 5)}, "reach", modes="all")
     found.plot(None, tmp_path / "modes.pdf")
     assert all((tmp_path / name).stat().st_size > 4000 for name in ("maps.png", "surfaces.png", "line.svg", "modes.pdf"))
     assert figure is not None
@@ -71,6 +72,6 @@ def test_a_large_atlas_is_thinned_out_on_the_page(volume, monkeypatch: pytest.Mo
 
 
 def test_a_line_has_no_page():
-    line = robot("3-rpr").workspace({"platform.x": (0.1, 0.6, 3)}, "dexterity")
+    line = workspace(robot("3-rpr"), {"platform.x": (0.1, 0.6, 3)}, "dexterity")
     with refused(lw.UsageError, name="axes"):
         line.show("workspace.html")

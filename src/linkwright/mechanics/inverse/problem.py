@@ -116,7 +116,7 @@ class InverseProblem:
             f"no drive acts on the degree of freedom in which {listing(loose[:6])} {'move' if len(loose) > 1 else 'moves'}. "
             f"Drives: {listing(self.drives) or 'none'}. "
             "Springs and other forces do not balance it at this position with these accelerations. Name one of these joints in drives=, or "
-            "give its own motion: accelerations of s.forward(st, ...), at rest a position of s.settle(hold=[...]).",
+            "give its own motion: accelerations of s.forward(st, ...), at rest a position of m.settle(hold=[...]).",
             name="drives",
         )
 

@@ -20,12 +20,10 @@ from numpy.typing import NDArray
 from linkwright.api import (
     Cell,
     Control,
-    Program,
     Result,
     SingularityError,
     State,
     Table,
-    TraceGraph,
     UsageError,
     counted,
     drive_base,
@@ -33,8 +31,10 @@ from linkwright.api import (
     kernel_sets,
     loop_constraints,
     nearest,
+    programs,
     qdot,
     quantity,
+    trace_graph,
 )
 from linkwright.compiler.derivatives import jacobian, places
 from linkwright.drives.actuation import actuation
@@ -193,9 +193,9 @@ class Plant:
         return effort_weights(loops.skel.tree.description, [x.name for x in self.targets], loops.kappa).sizes
 
     @cached_property
-    def program(self) -> Program:
+    def program(self) -> programs.Program:
         """(q, v, x, u) -> accelerations of the coordinates, rates of x, efforts, margin."""
-        g = TraceGraph()
+        g = trace_graph.TraceGraph()
         moving = {"q": g.input("q", len(self.q)), "v": g.input("v", len(self.v)), "x": g.input("x", len(self.x))}
         x = {**self.fixed, **moving}
         u, t, near = g.input("u", len(self.targets)), x["t"], x["near"]
@@ -240,7 +240,7 @@ class Plant:
         return x
 
 
-def seeds(plant: Plant, program: Program) -> list[Any]:
+def seeds(plant: Plant, program: programs.Program) -> list[Any]:
     """Directions in which a program of (q, v, x) is differentiated: the coordinates, their speeds, further states."""
     m, skel = plant.manifold, plant.eq.loops.skel
     at_q, at_v = places(program, "q"), places(program, "v")

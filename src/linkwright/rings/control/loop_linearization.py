@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import TraceGraph, UsageError, closing, factor, kinematics, linalg, loop_constraints, motion, qdot, spatial, tolerances
+from linkwright.api import UsageError, closing, factor, kinematics, linalg, loop_constraints, motion, qdot, spatial, tolerances, trace_graph
 from linkwright.compiler.derivatives import jacobian
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics.closing.idle_motions import idle_motions
@@ -97,7 +97,7 @@ def manifold(eq: Equations, tasks: Sequence[Task], q: np.ndarray, v: np.ndarray,
     unit = np.zeros((len(S.rows), n))
     unit[S.coordinates] = np.eye(n)
     Lambda = S.solve(unit, loops.columns)
-    g = TraceGraph()
+    g = trace_graph.TraceGraph()
     qs, vs = g.input("q", len(q)), g.input("v", len(v))
     J_t, _, m = task_rows(eq, tasks, qs, vs, near)
     c = loops.at(qs, vs, t, eq.loops.skel.unpack(qs, near), m)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwright.api import Program, Situation, TraceGraph, UsageError, linalg
+from linkwright.api import Situation, UsageError, linalg, programs, trace_graph
 from linkwright.compiler.derivatives import jacobian
 from linkwright.rings.control.linearize import MARGIN, Linearized, Plant, by_size, linearized, seeds
 
@@ -119,14 +119,14 @@ class Sampling:
         return [*commands, *after], at.margin
 
 
-def sample_program(plant: Plant, sampling: Sampling) -> Program:
-    g = TraceGraph()
+def sample_program(plant: Plant, sampling: Sampling) -> programs.Program:
+    g = trace_graph.TraceGraph()
     x = {**plant.fixed, **{k: g.input(k, len(v)) for k, v in (("q", plant.q), ("v", plant.v), ("x", plant.x))}}
     found, margin = sampling.sampled(x)
     return g.program([("next", np.array(found, dtype=object)), ("margin", np.array([margin], dtype=object))])
 
 
-def sample_slopes(plant: Plant, program: Program, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def sample_slopes(plant: Plant, program: programs.Program, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Commands and own states after a sample, and their derivatives by (theta, theta', x)."""
     found = jacobian(program, np.concatenate([plant.q, plant.v, x]), seeds(plant, program))
     values, slopes = np.array(found.results, dtype=float), found.dense()
@@ -156,7 +156,7 @@ def linearized_sampled(plant: Plant, sampling: Sampling, kind: str, notes: Seque
     return SampledLinearized(**plain, every=every)
 
 
-def _settled(plant: Plant, sampling: Sampling, program: Program) -> np.ndarray:
+def _settled(plant: Plant, sampling: Sampling, program: programs.Program) -> np.ndarray:
     """x with commands as the law gives them here, and with what filters and currents come to."""
     currents, commands, own = sampling.spans
     lagging = [own.start + i for i, s in enumerate(sampling.loop.bound.states) if s.lag]

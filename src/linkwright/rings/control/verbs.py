@@ -63,8 +63,8 @@ class SystemVerbs:
 
         Examples
         --------
-        >>> s = lw.compile("wiper")
-        >>> s.linearize(s.settle()).poles.shape
+        >>> m = lw.load("wiper")
+        >>> lw.compile(m).linearize(m.settle()).poles.shape
         (2,)
         """
         core = compiled_of(self)

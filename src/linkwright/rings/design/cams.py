@@ -39,6 +39,7 @@ from linkwright.api import (
     errors,
     modelfile,
     nearest,
+    system_motions,
     text_tables,
     unit_of,
     whole_number,
@@ -49,6 +50,7 @@ from linkwright.rings.design.cycle_averages import extremes
 
 if TYPE_CHECKING:
     from linkwright.api import Trajectory, description
+
 
 @dataclass(frozen=True)
 class NeededPreload:
@@ -135,7 +137,7 @@ def cam_forces(system: System, c: Trajectory, coupling: description.Coupling) ->
 def _static(system: System, c: Trajectory) -> Trajectory | None:
     """The same cycle at rest."""
     try:
-        found = system.cycle(c.drive or None, steps=len(c) - 1, speed=0)
+        found = system_motions.cycle(system, c.drive or None, steps=len(c) - 1, speed=0)
     except LinkwrightError:
         return None
     return found if len(found) == len(c) else None
@@ -420,7 +422,7 @@ def designed(system: System, name: str | None, motion: Any = None, steps: int = 
     if any(b.mass is None for b in d.moving):
         return found
     try:
-        return replace(found, forces=cam_forces(system, system.cycle() if motion is None else motion, c))
+        return replace(found, forces=cam_forces(system, system_motions.cycle(system) if motion is None else motion, c))
     except LinkwrightError:
         return found
 

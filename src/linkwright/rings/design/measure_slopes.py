@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import (
-    COMPLEX_STEP,
     Description,
     Instant,
     LinkwrightError,
@@ -104,7 +103,7 @@ class Disturbed:
 
     def __init__(self, system: System, parameter: Parameter):
         self.system, self.parameter = system, parameter
-        self.description = parameter.stepped(1j * COMPLEX_STEP)
+        self.description = parameter.stepped(1j * tolerances.COMPLEX_STEP)
         _check_wheels(self.description, parameter.name)
         self.skel = kinematics.skeleton(spanning_tree.rebind(system.tree, self.description))
         self.loops = loop_constraints.Loops(
@@ -121,7 +120,9 @@ class Disturbed:
             loads = self._once(x, q, v, a, rub)
             old, rub = rub, inverse.load_friction(loads)
             gap = max(float(np.abs(np.imag(x[1] - y[1])).max()) for x, y in zip(rub, old, strict=True))
-            if gap <= 1e-13 * COMPLEX_STEP * (1.0 + max(float(np.abs(np.imag(x[1])).max()) / COMPLEX_STEP for x in rub)):
+            if gap <= 1e-13 * tolerances.COMPLEX_STEP * (
+                1.0 + max(float(np.abs(np.imag(x[1])).max()) / tolerances.COMPLEX_STEP for x in rub)
+            ):
                 return loads
         raise UsageError("the derivative with friction by load does not settle: the joints are near jamming.")
 
@@ -129,15 +130,15 @@ class Disturbed:
         """(q, v, a) that keep the loops closed and the drives where they are."""
         laws = {name: self.law(name, law) for name, law in x.laws.items()}
         tied = self.loops.with_([cycle.driven(self.description, name, law) for name, law in laws.items()])
-        name, ih = self.parameter.name, 1j * COMPLEX_STEP
+        name, ih = self.parameter.name, 1j * tolerances.COMPLEX_STEP
         v0 = x.at.v + 0j
         phi = tied.at(x.at.q + 0j, v0, x.at.t, x.at.references).phi
-        q = kinematics.displaced(self.skel, x.at.q, ih * x.follow(np.imag(phi) / COMPLEX_STEP, name))
+        q = kinematics.displaced(self.skel, x.at.q, ih * x.follow(np.imag(phi) / tolerances.COMPLEX_STEP, name))
         c = tied.at(q, v0, x.at.t, x.at.references)
-        v = x.at.v + ih * x.follow(np.imag(c.J @ x.at.v + c.b) / COMPLEX_STEP, name)
+        v = x.at.v + ih * x.follow(np.imag(c.J @ x.at.v + c.b) / tolerances.COMPLEX_STEP, name)
         c = tied.at(q, v, x.at.t, x.at.references)
         a = x.loads.problem.a
-        return q, v, a + ih * x.follow(np.imag(c.J @ a + c.k) / COMPLEX_STEP, name)
+        return q, v, a + ih * x.follow(np.imag(c.J @ a + c.k) / tolerances.COMPLEX_STEP, name)
 
     def law(self, name: str, law: curve_lines.Parabola) -> curve_lines.Parabola:
         """The same drive where its speed is written with the parameter."""
@@ -161,12 +162,12 @@ class Disturbed:
         real = x.loads
         p = InverseProblem(T, T.place, a, real.problem.drives, unit_pushes(self.description, m, real.problem.drives))
         z = np.concatenate([real.lam_all, real.u])
-        right = np.imag(p.g - T.J.T @ real.lam_all - p.B @ real.u) / COMPLEX_STEP
+        right = np.imag(p.g - T.J.T @ real.lam_all - p.B @ real.u) / tolerances.COMPLEX_STEP
         c, r = real.problem.scales
         spin = _spin(real.problem, right)
         if np.any(spin):
-            right, p = right + real.problem.terms.M @ spin, replace(p, a=a + 1j * COMPLEX_STEP * spin)
-        z = z + 1j * COMPLEX_STEP * (real.problem.factors.solve(right * c) / r)
+            right, p = right + real.problem.terms.M @ spin, replace(p, a=a + 1j * tolerances.COMPLEX_STEP * spin)
+        z = z + 1j * tolerances.COMPLEX_STEP * (real.problem.factors.solve(right * c) / r)
         nc = T.nc
         outside = tuple(m.pushes(f for f in self.forces if f.from_outside))
         return inverse.Loads(p, z[:nc], z[nc:], np.zeros((len(z), 0)), real.solved, real.method, outside)
@@ -283,7 +284,7 @@ class DisturbedSamples:
         for name in channels:
             slopes = np.full((*values[name].shape, 1), np.nan)
             for i, x in self._instants.items():
-                slopes[i, ..., 0] = np.imag(self._table[name].read(x)) / COMPLEX_STEP
+                slopes[i, ..., 0] = np.imag(self._table[name].read(x)) / tolerances.COMPLEX_STEP
             defined, why = refused(values[name][self.used], slopes[self.used], self._size, self._table[name].kink)
             slopes[self.used] = defined
             out[name], self._undefined[name] = slopes, {int(self.used[i]): f"'{name}': {text}" for i, text in why.items()}
@@ -297,7 +298,7 @@ class DisturbedSamples:
         """Derivative of the speed of a drive, the same at all samples of a cycle."""
         drive = name.removesuffix(".v")
         moved = self._disturbed.law(drive, next(iter(self.samples.values())).laws[drive])
-        return np.full((len(self.c), 1), np.imag(moved.df) / COMPLEX_STEP)
+        return np.full((len(self.c), 1), np.imag(moved.df) / tolerances.COMPLEX_STEP)
 
     @cached_property
     def _instants(self) -> dict[int, Instant]:

@@ -12,7 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import JOINTS, KINDS, NEGLIGIBLE, Joint, Result, Table, Trajectory, UsageError, is_hinge, nearest, unit_kinds, unit_of
+from linkwright.api import (
+    JOINTS,
+    KINDS,
+    NEGLIGIBLE,
+    Joint,
+    Result,
+    Table,
+    Trajectory,
+    UsageError,
+    is_hinge,
+    nearest,
+    system_motions,
+    unit_kinds,
+    unit_of,
+)
 from linkwright.joints import is_slider
 
 
@@ -202,7 +216,7 @@ def _moment(c: Trajectory, at: Any) -> tuple[Trajectory, str]:
     steady = rate[0] and np.ptp(rate) <= 1e-9 * abs(rate[0])
     if c.system is not None and c.proof is None and len(c.skel.tree.description.drives) == 1 and steady:
         ahead = value + 0.5 * float(steps[0])
-        return c.system.cycle(over, steps=2, start=value, stop=ahead, speed=abs(float(rate[0])))[:1], name
+        return system_motions.cycle(c.system, over, steps=2, start=value, stop=ahead, speed=abs(float(rate[0])))[:1], name
     return c.at(np.array([np.interp(value, x[order], t[order])])), name
 
 

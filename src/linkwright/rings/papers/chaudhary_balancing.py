@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import COMPLEX_STEP, compiled_of, cross, load
+from linkwright.api import compiled_of, cross, load, system_motions, tolerances
 from linkwright.mechanics.inverse.choice import joint_wrenches
 from linkwright.mechanics.inverse.methods import every_constraint
 from linkwright.numerics.pivot_order import pivot_order
@@ -165,7 +165,7 @@ def split_count(graph: OperationGraph, results: Sequence[Any], motion: Sequence[
 def machine(case: counts.CostCase) -> tuple[Any, Any]:
     """The mechanism without weight, which does not shake the ground, and its cycle."""
     system = case.system(g=0.0)
-    return system, system.cycle(case.drive, steps=STEPS, speed=case.speed)
+    return system, system_motions.cycle(system, case.drive, steps=STEPS, speed=case.speed)
 
 
 def drive_point(system: Any, drive: str) -> np.ndarray:
@@ -265,8 +265,8 @@ class BalancingSearch:
 
     def value(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         """The objective and its gradient: one set of masses for each variable, whose real part is the objective."""
-        ratio = np.sum(self.squares(x + 1j * COMPLEX_STEP * np.eye(len(x))) / self.before[:, None], axis=0)
-        return float(ratio[0].real), ratio.imag / COMPLEX_STEP
+        ratio = np.sum(self.squares(x + 1j * tolerances.COMPLEX_STEP * np.eye(len(x))) / self.before[:, None], axis=0)
+        return float(ratio[0].real), ratio.imag / tolerances.COMPLEX_STEP
 
     def inside(self, first: int, count: int) -> dict[str, Any]:
         """The place of a counterweight within its circle or ball."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import COMPLEX_STEP, compile, compiled_of, drives, dynamics, linalg, load, motion, stabilizers
+from linkwright.api import compile, compiled_of, drives, dynamics, linalg, load, motion, stabilizers, tolerances
 from linkwright.mechanics.formulations.nullspace import partitioned
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.aghili_projection import CASES, largest, problems, projector_of
@@ -62,11 +62,11 @@ def _rates_of_mass(s: Any, q: np.ndarray) -> np.ndarray:
     return (
         np.array(
             [
-                np.imag(dynamics.mass_matrix(compiled_of(s).skel, motion(compiled_of(s).skel, q + COMPLEX_STEP * 1j * e, still)))
+                np.imag(dynamics.mass_matrix(compiled_of(s).skel, motion(compiled_of(s).skel, q + tolerances.COMPLEX_STEP * 1j * e, still)))
                 for e in np.eye(len(q))
             ]
         )
-        / COMPLEX_STEP
+        / tolerances.COMPLEX_STEP
     )
 
 
@@ -419,13 +419,13 @@ def phi(q: Any) -> Any:
 
 def Phi(q: np.ndarray) -> np.ndarray:
     """Phi_q by complex steps of f."""
-    return np.column_stack([phi(q + COMPLEX_STEP * 1j * e).imag for e in np.eye(6)]) / COMPLEX_STEP
+    return np.column_stack([phi(q + tolerances.COMPLEX_STEP * 1j * e).imag for e in np.eye(6)]) / tolerances.COMPLEX_STEP
 
 
 def bias(q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """(dPhi/dt) q' = 2 r'.r' + 2 r.r'' of the rods r, where only the circles of their ends have a second derivative along q'."""
     r, a, b = rods(q)
-    rate = rods(q + COMPLEX_STEP * 1j * v)[0].imag / COMPLEX_STEP
+    rate = rods(q + tolerances.COMPLEX_STEP * 1j * v)[0].imag / tolerances.COMPLEX_STEP
     return 2.0 * (rate**2).sum(axis=0) + 2.0 * (r * (a * v[:3] ** 2 - b * v[5] ** 2)).sum(axis=0)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from linkwright.api import Names, UsageError, argument_types, call_explained, compiled_of
+from linkwright.api import Names, argument_types
 
 if TYPE_CHECKING:
     from linkwright.api import Mechanism, State, System
@@ -139,89 +139,16 @@ class MechanismVerbs:
         >>> a.reach.shape
         (3, 3)
         """
-        return self.system.workspace(
-            over, what, orientations=orientations, at=at, drives=drives, start=start, modes=modes, limits=limits,
+        from linkwright.rings.robots.workspace import workspace
+
+        return workspace(
+            self.system, over, what, orientations=orientations, at=at, drives=drives, start=start, modes=modes, limits=limits,
             stiffness=stiffness, speeds=speeds, efforts=efforts, payload=payload,
         )  # fmt: skip
 
 
 class SystemVerbs:
-    """Maps of a system over poses, drives and motors."""
-
-    def workspace(
-        self: System,
-        over: Any,
-        what: str | Sequence[str] | None = None,
-        *,
-        orientations: Mapping[str, Any] | None = None,
-        at: Mapping[str, Any] | None = None,
-        drives: Names | None = None,
-        start: State | None = None,
-        modes: str = "start",
-        limits: Mapping[str, Any] | None = None,
-        stiffness: Any = None,
-        speeds: Any = None,
-        efforts: Any = None,
-        payload: float | str | None = None,
-    ) -> Workspace | WorkspaceModes:
-        """Compute reach, singularities and measures over poses of a robot, or channels at rest over positions of drives.
-
-        `m.workspace` explains the parameters with examples.
-
-        Parameters
-        ----------
-        over : mapping, sequence of str or str
-            Axes by name with their ranges, names whose ranges are found, a body, a point or drives.
-        what : str or sequence of str, optional
-            Measures, or over drives names of channels (default: all that the options allow).
-        orientations : mapping, optional
-            Orientation as a range, of which any value may hold.
-        at : mapping, optional
-            Pose coordinates that are fixed.
-        drives : sequence of str, optional
-            Drives: as many as degrees of freedom (default: the model's).
-        start : State, optional
-            State whose working mode and fixed coordinates count.
-        modes : str, default "start"
-            Working modes: "start" or "all".
-        limits : mapping, optional
-            Ranges of joints and cylinders by name.
-        stiffness : float, str or mapping, optional
-            Stiffness of the drives.
-        speeds : float, str or mapping, optional
-            Largest speeds of the drives.
-        efforts : float, str or mapping, optional
-            Largest torques or forces of the drives.
-        payload : float or str, optional
-            Mass at the origin of the body, or at the point.
-
-        Returns
-        -------
-        Workspace or WorkspaceModes
-            Measures over the grid, NaN out of reach.
-
-        Examples
-        --------
-        >>> found = lw.compile("wiper").workspace({"A": "0..90 deg / 4"}, "A.torque")
-        >>> found["A.torque"].shape
-        (4,)
-        """
-        from linkwright.rings.robots.workspace import reach_in_any, workspace
-        from linkwright.rings.robots.workspace.drive_space_map import drive_map, over_drives
-
-        shared: dict[str, Any] = {"at": at, "drives": drives, "start": start, "modes": modes, "limits": limits}
-        more: dict[str, Any] = {"stiffness": stiffness, "speeds": speeds, "efforts": efforts, "payload": payload}
-        if orientations is not None:
-            unfit = next((name for name, value in (("what", what), *more.items()) if value is not None), "")
-            if unfit:
-                why = f"{unfit} belongs to maps of one orientation, but orientations gives the reach in any of several."
-                raise UsageError(f"{why} Leave one out.", name=unfit)
-            asked = compiled_of(self), self.mobility.freedoms, over, orientations
-            return reach_in_any(*asked, at=at, drives=drives, start=start, modes=modes, limits=limits)
-        measures, options = "all" if what is None else what, {**shared, **more}
-        if over_drives(self.description, over):
-            return drive_map(self, measures, over, {name: x for name, x in options.items() if x is not None})
-        return call_explained(workspace, "workspace")(compiled_of(self), self.mobility.freedoms, measures, over, **options)
+    """The map between motors and joints."""
 
     def transmission(self: System, motors: Names, joints: Names, range: argument_types.Named = None) -> Transmission:
         """Return the series-parallel map between motors and joints: positions, Jacobians, torques, inertia. range: pairs by joint."""

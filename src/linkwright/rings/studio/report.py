@@ -29,6 +29,7 @@ from linkwright.api import (
     motion_checks,
     nearest,
     singular_positions,
+    system_motions,
 )
 from linkwright.model.report_block import MOST_CURVES, MOST_LETTERS, TEXTS, ReportBlock
 from linkwright.rings.design.bearing_loads import bearings
@@ -173,7 +174,7 @@ class ReportContent:
         if self.run is not None:
             return self.run
         try:
-            return self.system.cycle() if self.steps is None else self.system.cycle(steps=self.steps)
+            return system_motions.cycle(self.system) if self.steps is None else system_motions.cycle(self.system, steps=self.steps)
         except LinkwrightError as problem:
             self.why = " ".join(str(problem).split())
             return None

@@ -7,6 +7,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.api import compiled_of
+from linkwright.rings.robots.workspace import workspace
 from tests.rings.robots.workspace.robots import BASE, LEGS, PLATFORM, robot
 
 ROUND_OFF = 1e-12  # of places, some hundred operations on numbers of size 1
@@ -40,7 +41,7 @@ class ThreeRrr:
 
 @pytest.fixture(scope="module")
 def slice_of_3rrr():
-    return robot("3-rrr").workspace(OVER, "all", at={"platform.angle": "20 deg"}, efforts="200 N m", payload="5 kg")
+    return workspace(robot("3-rrr"), OVER, "all", at={"platform.angle": "20 deg"}, efforts="200 N m", payload="5 kg")
 
 
 def points_of(workspace, kind):
@@ -100,7 +101,7 @@ def test_efforts_are_those_of_inverse_dynamics(slice_of_3rrr):
 def test_acceleration_in_every_direction_uses_a_drive_fully(slice_of_3rrr):
     """Without the payload, whose inertia `inverse` does not know: at the computed acceleration one drive is at its limit, none beyond."""
     s = robot("3-rrr")
-    a = s.workspace({"platform.x": (0.45, 0.55, 2), "platform.y": (-0.1, 0.0, 2)}, "acceleration", efforts="200 N m")
+    a = workspace(s, {"platform.x": (0.45, 0.55, 2), "platform.y": (-0.1, 0.0, 2)}, "acceleration", efforts="200 N m")
     r, st = float(a["acceleration"][0, 0]), s.state(a.q[0, 0])
     back = np.linalg.inv(np.asarray(s.jacobian(st, "platform")))  # drives' speeds by (angle, x, y)
     most = 0.0
@@ -115,7 +116,7 @@ def test_five_bar_reach_and_singularities():
     """Ends of the reach are circles about the bearings, type II where both rods are in line."""
     s = robot("five-bar")
     start = s.assemble(point={"left_rod.C": [0.1, 0.2]})
-    for a in s.workspace({"left_rod.C.x": (-0.2, 0.4, 20), "left_rod.C.y": (-0.35, 0.35, 20)}, "reach", start=start, modes="all"):
+    for a in workspace(s, {"left_rod.C.x": (-0.2, 0.4, 20), "left_rod.C.y": (-0.35, 0.35, 20)}, "reach", start=start, modes="all"):
         rim, _, _ = points_of(a, "type I")
         d = np.stack([np.hypot(rim[:, 0] - x, rim[:, 1]) for x in (0.0, 0.2)], axis=1)
         lengths = np.array([0.08 + 0.22, 0.22 - 0.08])
@@ -128,7 +129,7 @@ def test_five_bar_reach_and_singularities():
 
 
 def test_a_line_through_the_reach_has_points_and_no_surface():
-    line = lw.compile("five-bar").workspace({"left_rod.C.x": (-0.3, 0.5, 17)}, "dexterity", at={"left_rod.C.y": 0.22})
+    line = lw.load("five-bar").workspace({"left_rod.C.x": (-0.3, 0.5, 17)}, "dexterity", at={"left_rod.C.y": 0.22})
     located = [text for text in str(line).splitlines() if text.startswith("type I:")]
     assert located and all(text.endswith("located points") for text in located)
 
@@ -136,7 +137,7 @@ def test_a_line_through_the_reach_has_points_and_no_surface():
 def test_limits_of_a_3rpr_are_circles():
     s = robot("3-rpr")
     over = {"platform.x": (-0.1, 0.9, 30), "platform.y": (-0.3, 0.7, 30)}
-    a = s.workspace(over, "speed", at={"platform.angle": "10 deg"}, limits={f"leg{k}": "0.3..0.8 m" for k in LEGS}, speeds="1 m/s")
+    a = workspace(s, over, "speed", at={"platform.angle": "10 deg"}, limits={f"leg{k}": "0.3..0.8 m" for k in LEGS}, speeds="1 m/s")
     points, _, _ = points_of(a, "limit")
     legs = np.sqrt(((points[:, None, :] + rotated(PLATFORM, np.deg2rad(10.0)) - BASE) ** 2).sum(axis=2))
     assert np.abs(legs[:, :, None] - np.array([0.3, 0.8])).min(axis=(1, 2)).max() < ROUND_OFF
@@ -150,7 +151,7 @@ def test_stewart_determinant_and_stiffness_from_lines_of_the_legs():
     """Rows of the inverse Jacobian are Pluecker coordinates of the legs: direction, and moment about the reference point."""
     s = robot("stewart")
     over = {"platform.x": (-0.2, 0.2, 3), "platform.y": (-0.2, 0.2, 3)}
-    a = s.workspace(over, "all", at={"platform.roll": "8 deg", "platform.pitch": "-5 deg", "platform.yaw": "20 deg"}, stiffness="1e6 N/m")
+    a = workspace(s, over, "all", at={"platform.roll": "8 deg", "platform.pitch": "-5 deg", "platform.yaw": "20 deg"}, stiffness="1e6 N/m")
     poses, d, node = s.kernel("poses")(a.q.reshape(9, -1)), s.description, compiled_of(s).skel.node("platform")
     R, p = poses.R[:, node], poses.p[:, node]
     lines = []
@@ -162,7 +163,7 @@ def test_stewart_determinant_and_stiffness_from_lines_of_the_legs():
     J = np.stack(lines, axis=1)
     rates = np.linalg.det(J) * np.cos(np.deg2rad(-5.0))  # of roll, pitch and yaw instead of angular velocity: det is cos(pitch)
     kappa = compiled_of(s).loops.kappa
-    home = s.workspace({"platform.x": (-0.1, 0.1, 3), "platform.y": (-0.1, 0.1, 3)}, "reach")
+    home = workspace(s, {"platform.x": (-0.1, 0.1, 3), "platform.y": (-0.1, 0.1, 3)}, "reach")
     assert home["type2"][1, 1] == pytest.approx(1.0, rel=1e-9)
     assert a["manipulability"].ravel() == pytest.approx(kappa**3 / np.abs(rates), rel=1e-9)
     C = np.linalg.inv(1e6 * np.swapaxes(J, 1, 2) @ J)

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.rings.robots.workspace import workspace
 from tests.refusals import refused
 from tests.rings.robots.workspace.robots import BASE, LEGS, PLATFORM, robot
 
 
 def test_a_3rrr_has_eight_working_modes():
     """Each leg bends one way or the other; the reach is the same, the curves of type II are not."""
-    every = robot("3-rrr").workspace({"platform.x": (0.2, 0.8, 8), "platform.y": (-0.3, 0.3, 8)}, "reach", modes="all")
+    every = workspace(robot("3-rrr"), {"platform.x": (0.2, 0.8, 8), "platform.y": (-0.3, 0.3, 8)}, "reach", modes="all")
     assert len(every) == 8
     assert all(np.array_equal(a.reach, every.reach) for a in every)
     states = np.stack([a.q[4, 4] for a in every])
@@ -26,9 +27,9 @@ def test_slices_of_a_volume_are_those_computed_alone():
     s = robot("3-rpr")
     over = {"platform.x": (0.1, 0.6, 11), "platform.y": (0.1, 0.5, 11), "platform.angle": ("-20 deg", "20 deg", 5)}
     limits = {f"leg{k}": "0.3..0.8 m" for k in LEGS}
-    volume = s.workspace(over, "dexterity", limits=limits)
+    volume = workspace(s, over, "dexterity", limits=limits)
     part = volume.slice({"platform.angle": "10 deg"})
-    alone = s.workspace({k: x for k, x in over.items() if "angle" not in k}, "dexterity", at={"platform.angle": "10 deg"}, limits=limits)
+    alone = workspace(s, {k: x for k, x in over.items() if "angle" not in k}, "dexterity", at={"platform.angle": "10 deg"}, limits=limits)
     assert part.fixed == pytest.approx(alone.fixed)
     assert np.array_equal(part.reach, alone.reach)
     assert part["dexterity"] == pytest.approx(alone["dexterity"], rel=1e-9, nan_ok=True)
@@ -49,7 +50,7 @@ def test_slices_of_a_volume_are_those_computed_alone():
 
 
 def test_inscribed_circle_touches_located_points_and_holds_none():
-    a = robot("3-rrr").workspace({"platform.x": (0.0, 1.0, 26), "platform.y": (-0.5, 0.6, 26)}, "reach")
+    a = workspace(robot("3-rrr"), {"platform.x": (0.0, 1.0, 26), "platform.y": (-0.5, 0.6, 26)}, "reach")
     for shape, norm in (("circle", 2), ("box", np.inf)):
         found = a.inscribed(shape)
         points = np.concatenate([x.points for x in a.located])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.rings.robots.workspace import workspace
 from linkwright.rings.robots.workspace.pose_coordinates import pose_coordinates
 from tests.refusals import refused
 from tests.rings.robots.workspace.robots import THREE_RPR, robot
@@ -26,7 +27,7 @@ SMALL = {"platform.x": (0.4, 0.6, 3), "platform.y": (-0.1, 0.1, 3)}
     ],
 )
 def test_ranges(given, values):
-    a = robot("3-rpr").workspace({"platform.x": given, "platform.y": (0.2, 0.4, 3)}, "reach")
+    a = workspace(robot("3-rpr"), {"platform.x": given, "platform.y": (0.2, 0.4, 3)}, "reach")
     assert a["platform.x"] == pytest.approx(values, abs=1e-15)
 
 
@@ -53,12 +54,12 @@ def test_ranges(given, values):
         (SMALL, {"efforts": -1.0}, "must be positive"),
         (SMALL, {"payload": {"weight": 5.0}}, "payload has no 'weight'"),
         (SMALL, {"payload": {"force": [1.0, 2.0]}}, "three components"),
-        (SMALL, {"load": 5.0}, "map.*'load'|load"),
+        (SMALL, {"load": 5.0}, "load"),
     ],
 )
 def test_bad_requests(over, options, said):
     with pytest.raises(lw.UsageError, match=said):
-        robot("3-rrr").workspace(over, "reach", **options)
+        lw.load("3-rrr").workspace(over, "reach", **options)
 
 
 @pytest.mark.parametrize(
@@ -67,16 +68,16 @@ def test_bad_requests(over, options, said):
 )
 def test_measures_that_cannot_be(what, name):
     with refused(lw.UsageError, name=name):
-        robot("3-rrr").workspace(SMALL, what)
+        workspace(robot("3-rrr"), SMALL, what)
 
 
 def test_a_mechanism_with_one_drive_says_how_many_it_needs():
     with refused(lw.UsageError, name="over"):
-        lw.compile("four-bar").workspace({"coupler.x": (0, 1), "coupler.y": (0, 1)}, "all")
+        lw.load("four-bar").workspace({"coupler.x": (0, 1), "coupler.y": (0, 1)}, "all")
 
 
 def test_a_region_without_reach_is_an_answer():
-    a = robot("3-rrr").workspace({"platform.x": (5.0, 6.0, 4), "platform.y": (5.0, 6.0, 4)}, "dexterity")
+    a = workspace(robot("3-rrr"), {"platform.x": (5.0, 6.0, 4), "platform.y": (5.0, 6.0, 4)}, "dexterity")
     assert not a.reach.any() and np.isnan(a["dexterity"]).all()
     assert a.counts == {"in reach": 0, "out of reach": 16}
     assert any("no pose of the grid is in reach" in note for note in a.notes)
@@ -86,7 +87,7 @@ def test_a_region_without_reach_is_an_answer():
 
 
 def test_names_of_results():
-    a = robot("3-rrr").workspace(SMALL, ["dexterity", "efforts"])
+    a = workspace(robot("3-rrr"), SMALL, ["dexterity", "efforts"])
     assert a.measures == ("type1", "type2", "dexterity", "J1.torque", "J8.torque", "J9.torque")
     with refused(lw.UsageError, name="stifness"):
         a["stifness"]
@@ -100,10 +101,10 @@ def test_stops_of_the_model_are_limits():
     ends = {f"leg{k}": {"range": ["0.3 m", "0.8 m"]} for k in (1, 2, 3)}
     with_stops = lw.compile(lw.load({**THREE_RPR, "stops": ends}))
     over = {"platform.x": (0.1, 0.6, 8), "platform.y": (0.1, 0.6, 8)}
-    stopped = with_stops.workspace(over)
-    given = robot("3-rpr").workspace(over, "reach", limits={name: "0.3..0.8 m" for name in ends})
+    stopped = workspace(with_stops, over)
+    given = workspace(robot("3-rpr"), over, "reach", limits={name: "0.3..0.8 m" for name in ends})
     assert stopped.counts == given.counts and 0 < stopped.counts["in reach"] < 64
-    assert with_stops.workspace(over, limits={}).reach.all()
+    assert workspace(with_stops, over, limits={}).reach.all()
 
 
 def test_the_angle_of_the_body_goes_with_the_place_of_a_point() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.rings.robots.workspace import workspace
 from tests.rings.robots.workspace.robots import robot
 
 
@@ -22,7 +23,7 @@ def delta_margin(places: np.ndarray) -> np.ndarray:
 
 @pytest.mark.slow  # two seconds, most of them for code
 def test_reach_of_a_delta_is_that_of_its_arms():
-    a = robot("delta").workspace({"platform.x": (-0.93, 0.82, 5), "platform.y": (-0.81, 0.97, 5), "platform.z": (-1.1, -0.3, 4)}, "reach")
+    a = workspace(robot("delta"), {"platform.x": (-0.93, 0.82, 5), "platform.y": (-0.81, 0.97, 5), "platform.z": (-1.1, -0.3, 4)}, "reach")
     assert np.array_equal(a.reach.ravel(), delta_margin(a.grid.poses) > 0.0) and a.reach.sum() > 20
     ends = [x for x in a.located if x.kind == "type I" and not a.reach.ravel()[x.edges].all(axis=1).any()]
     points = np.concatenate([x.points for x in ends])
@@ -31,7 +32,7 @@ def test_reach_of_a_delta_is_that_of_its_arms():
 
 def test_a_symmetric_stewart_platform_is_singular_at_90_degrees_of_yaw():
     """Known of hexagonal platforms on hexagonal bases [Fichter1986]: parallel, and turned by a right angle, wherever they are."""
-    a = robot("stewart").workspace({"platform.x": (-0.1, 0.1, 3), "platform.yaw": ("60 deg", "115 deg", 8)}, "reach")
+    a = workspace(robot("stewart"), {"platform.x": (-0.1, 0.1, 3), "platform.yaw": ("60 deg", "115 deg", 8)}, "reach")
     points = np.concatenate([c.points for c in a.curves if c.kind == "type II"])
     assert len(points) >= 3
     assert np.degrees(points[:, 1]) == pytest.approx(90.0, abs=1e-9)
@@ -55,7 +56,7 @@ def test_reachable_workspace_of_a_3rrr():
     and where only a changing orientation leads farther, they are some millimeters inside it."""
     s = robot("3-rrr")
     over = {"platform.x": (-1.0, 1.4, 16), "platform.y": (-1.1, 1.3, 16)}
-    a = s.workspace(over, orientations={"platform.angle": "-180..180 deg / 37"})
+    a = workspace(s, over, orientations={"platform.angle": "-180..180 deg / 37"})
     turns = np.radians(np.linspace(-180, 180, 37))
     assert np.array_equal(a.reach.ravel(), reachable_margin(a.grid.poses, turns) > 0.0)
     inside = a.reach.ravel()
@@ -69,9 +70,9 @@ def test_reachable_workspace_of_a_3rrr():
     assert off.min() > -1e-4 and off.max() < 3e-3
     assert (off < 1e-9).mean() > 0.95
     with pytest.raises(lw.UsageError, match="orientations is a dict"):
-        s.workspace(over, orientations="all")
+        workspace(s, over, orientations="all")
     with pytest.raises(lw.UsageError, match="one working mode"):
-        s.workspace(over, orientations={"platform.angle": (0, 1, 3)}, modes="all")
+        workspace(s, over, orientations={"platform.angle": (0, 1, 3)}, modes="all")
 
 
 def test_reachable_workspace_within_limits():
@@ -79,8 +80,8 @@ def test_reachable_workspace_within_limits():
     s = robot("3-rpr")
     over = {"platform.x": (0.0, 0.7, 9), "platform.y": (-0.1, 0.6, 9)}
     limits = {f"leg{k}": "0.3..0.8 m" for k in (1, 2, 3)}
-    a = s.workspace(over, orientations={"platform.angle": ("-20 deg", "20 deg", 3)}, limits=limits)
-    single = [s.workspace(over, "reach", at={"platform.angle": f"{t} deg"}, limits=limits).reach for t in (-20, 0, 20)]
+    a = workspace(s, over, orientations={"platform.angle": ("-20 deg", "20 deg", 3)}, limits=limits)
+    single = [workspace(s, over, "reach", at={"platform.angle": f"{t} deg"}, limits=limits).reach for t in (-20, 0, 20)]
     assert np.array_equal(a.reach, np.logical_or.reduce(single))
     assert any("given orientations" in note for note in a.notes)
     assert {x.kind for x in a.located} == {"limit"}

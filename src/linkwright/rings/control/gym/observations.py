@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.api import Instant, TraceGraph, UsageError, channel_kinds, load_channels, nearest, programs, trace_graph
+from linkwright.api import Instant, UsageError, channel_kinds, load_channels, nearest, programs, trace_graph
 from linkwright.compiler.native import NativeCode
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
 from linkwright.results.state import wound
@@ -90,7 +90,7 @@ class ChannelReader:
 
     def _kernel(self) -> Callable[[list[np.ndarray]], np.ndarray]:
         """The call from the inputs to one array (n, entries)."""
-        kernels, g = self.core.kernels, TraceGraph()
+        kernels, g = self.core.kernels, trace_graph.TraceGraph()
         x = self.row.named(g.input("row", self.row.n))
         a, lam = g.input("a", kernels.sizes.nv), g.input("lam", kernels.sizes.nc)
         loops = kernels.equations(x.get("parameters", ())).loops

@@ -17,7 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import Description, LinkwrightError, Measure, Parameter, System, Trajectory, compiled_of, every_parameter
+from linkwright.api import (
+    Description,
+    LinkwrightError,
+    Measure,
+    Parameter,
+    System,
+    Trajectory,
+    compiled_of,
+    every_parameter,
+    system_motions,
+)
 from linkwright.motion.channel_kernels import DETERMINANT
 from linkwright.motion.designs import ClosedDesign
 from linkwright.rings.design.optimization.quantities import MeasuredValue, OfFunction, OfModel, OfMotion, OfNumbers
@@ -107,7 +117,7 @@ class MeasuredCycles:
 
     @cached_property
     def nominal(self) -> Trajectory:
-        return self.system.cycle(**self.asked)
+        return system_motions.cycle(self.system, **self.asked)
 
     @cached_property
     def channels(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.api import COMPLEX_STEP, LinkwrightError, Measure, UsageError, argument_types, motions, parameters
+from linkwright.api import LinkwrightError, Measure, UsageError, argument_types, motions, parameters, tolerances
 from linkwright.results.measures.reductions import EXTREMES
 
 if TYPE_CHECKING:
@@ -225,8 +225,8 @@ class OfModel(MeasuredValue):
 
     def _gradient(self, p: DesignPoint) -> np.ndarray:
         """Return complex steps, which are exact: the model is made of analytic expressions."""
-        rows = np.asarray(p.numbers) + 1j * COMPLEX_STEP * np.eye(len(p.numbers))
-        return np.array([np.imag(self._of(p, [complex(x) for x in row])) / COMPLEX_STEP for row in rows])
+        rows = np.asarray(p.numbers) + 1j * tolerances.COMPLEX_STEP * np.eye(len(p.numbers))
+        return np.array([np.imag(self._of(p, [complex(x) for x in row])) / tolerances.COMPLEX_STEP for row in rows])
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ class OfFunction(MeasuredValue):
                 "operations (sqrt(x * x) in place of abs(x)). Or write it as a measure.",
                 name=self.name,
             )
-        return np.array([float(np.imag(y)) / COMPLEX_STEP for y in found])
+        return np.array([float(np.imag(y)) / tolerances.COMPLEX_STEP for y in found])
 
     def _called(self, c: Any) -> Any:
         assert self.call is not None
@@ -286,7 +286,7 @@ class SteppedMotion:
         values = self._p.trajectory.read(names)
         moving = [n for n in names if n != "t"]
         slopes = self._p.every_slope.read(moving)
-        return {n: x + 1j * COMPLEX_STEP * slopes[n][..., self._k] if n in slopes else x for n, x in values.items()}
+        return {n: x + 1j * tolerances.COMPLEX_STEP * slopes[n][..., self._k] if n in slopes else x for n, x in values.items()}
 
 
 def moving_mass(described: Any) -> Any:

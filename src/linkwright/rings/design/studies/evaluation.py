@@ -36,6 +36,7 @@ from linkwright.api import (
     every_parameter,
     motion_checks,
     motions,
+    system_motions,
     trace_graph,
 )
 from linkwright.api import kernel_sets as kernels
@@ -297,7 +298,7 @@ class Work:
     def _turns(self, values: np.ndarray, threads: int | None) -> RowResults:
         assert isinstance(self.case, Cycle)
         measures = [m for m in self.measures if isinstance(m, Measure)]
-        nominal = self.system.cycle(**self.case.asked)
+        nominal = system_motions.cycle(self.system, **self.case.asked)
         known = frozenset(nominal.channels)
         names = list(dict.fromkeys(n for m in measures for n in m.channels(nominal.drive, known)))
         limits = self._limits
@@ -320,7 +321,7 @@ class Work:
         """A channel of the cycles of some rows with more samples; None if one of them has none."""
         assert isinstance(self.case, Cycle)
         asked, given = self.case.asked, {t.inner: values[rows, i] for i, t in enumerate(self.numbers.targets)}
-        nominal = self.system.cycle(**asked)
+        nominal = system_motions.cycle(self.system, **asked)
         try:
             found = cycles(self.system, given, {**asked, "steps": element_limits.FINER * asked["steps"]}, [channel], threads)
         except LinkwrightError:  # too many samples
@@ -352,7 +353,7 @@ class Work:
         """Unknown checks that rows in lanes share: loads that are not unique in the mechanism, inputs of the file that are doubtful."""
         found = [motion_checks.inputs_check(self.numbers.described)]
         if isinstance(self.case, Cycle):
-            loads = self._loads_check(self.system.cycle(**self.case.asked))
+            loads = self._loads_check(system_motions.cycle(self.system, **self.case.asked))
             found = [loads, *found] if loads is not None else found
         return {x.name: x.text for x in found if not x}
 
@@ -369,7 +370,7 @@ class Work:
         if self._batched is not None:
             return self._batched.limits
         assert isinstance(self.case, Cycle)
-        nominal = self.system.cycle(**self.case.asked)
+        nominal = system_motions.cycle(self.system, **self.case.asked)
         why = motion_checks.why_no_loads(nominal)
         return StudyLimits(self.numbers, self.case, lambda limits: element_limits.known_limits(limits, nominal.channels, why))
 

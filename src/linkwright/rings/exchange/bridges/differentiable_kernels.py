@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import Program, UsageError, kernel_sets, nearest, programs
+from linkwright.api import UsageError, kernel_sets, nearest, programs
 from linkwright.kernels.implicit import COORDINATES, MEASURES
 from linkwright.kernels.kernel import POOLED_STATES, Kernel
 from linkwright.kernels.tracing import FOLLOWING, KERNELS
@@ -48,7 +48,9 @@ NAMES = {
 }
 
 
-def evaluate(program: Program, x: Sequence[Any], functions: Mapping[str, Callable[..., Any]], number: Callable[[float], Any]) -> list[Any]:
+def evaluate(
+    program: programs.Program, x: Sequence[Any], functions: Mapping[str, Callable[..., Any]], number: Callable[[float], Any]
+) -> list[Any]:
     """Return the results on numbers x of the packed inputs. `functions` by the names in `NAMES`; comparisons give
     1.0 or 0.0, `select` takes its second argument where the first is not 0; `number` makes a constant."""
     table = {**_PLAIN, **{op: functions[name] for op, name in NAMES.items()}}
@@ -121,7 +123,7 @@ class KernelCall:
         return output not in MEASURES
 
     @cached_property
-    def program(self) -> Program:
+    def program(self) -> programs.Program:
         """The flat program of the outputs that are returned."""
         whole = self.kernel.program
         places = {b.name: b for b in whole.outputs}

@@ -266,10 +266,25 @@ class Bridge(errors.Renamed):
     def kinematics(
         self, drive: Any, speed: Any = None, acceleration: Any = None, *, guess: Any = None, near: Any = None, parameters: Any = None
     ) -> DrivenMotion:
-        """Return q, v and a of all joints from positions, speeds and accelerations of the drives (default zero).
+        """Return the motion of all joints from the motion of the drives.
 
-        guess: q near the solution, which decides the branch. The start of the model by default. NaN if Newton's method does not close
-        the loops from there.
+        Parameters
+        ----------
+        drive : mapping or array
+            Positions of all drives, by name or in their order.
+        speed, acceleration : array, optional
+            Speeds and accelerations of the drives. Zero by default.
+        guess : array, optional
+            Positions near the solution, which decide the branch. By default the start of the model.
+        near : array, optional
+            Coordinates of cut joints from which whole turns are counted.
+        parameters : mapping or array, optional
+            Values of the parameters.
+
+        Returns
+        -------
+        DrivenMotion
+            q, v and a. They are NaN if Newton's method does not close the loops from `guess`.
         """
         newton, lib, rest = self._function("kinematics", True), self.library, np.zeros(len(self.core.kernels.drives))
         more = {"near": near, "parameters": parameters}

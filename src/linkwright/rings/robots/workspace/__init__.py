@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import KINDS, Compiled, State, UsageError, counted, nearest, unit_kinds
+from linkwright.api import KINDS, Compiled, State, System, UsageError, compiled_of, counted, nearest, unit_kinds
 from linkwright.rings.robots.workspace import measures, request
 from linkwright.rings.robots.workspace.grid import PoseGrid
 from linkwright.rings.robots.workspace.grid_states import filled
@@ -48,6 +48,36 @@ NODES = {1: 61, 2: 25, 3: 13, 4: 9}
 
 
 def workspace(
+    system: System,
+    over: Any,
+    what: Any = None,
+    *,
+    orientations: Mapping[str, Any] | None = None,
+    at: Mapping[str, Any] | None = None,
+    drives: Any = None,
+    start: State | None = None,
+    modes: str = "start",
+    limits: Any = None,
+    **data: Any,
+) -> Workspace | WorkspaceModes:
+    """See `Mechanism.workspace`; `data` are its stiffness, speeds, efforts and payload."""
+    core, freedoms = compiled_of(system), system.mobility.freedoms
+    shared: dict[str, Any] = {"at": at, "drives": drives, "start": start, "modes": modes, "limits": limits}
+    if orientations is not None:
+        unfit = next((name for name, value in (("what", what), *data.items()) if value is not None), "")
+        if unfit:
+            why = f"{unfit} belongs to maps of one orientation, but orientations gives the reach in any of several."
+            raise UsageError(f"{why} Leave one out.", name=unfit)
+        return reach_in_any(core, freedoms, over, orientations, **shared)
+    measured = "all" if what is None else what
+    from linkwright.rings.robots.workspace.drive_space_map import drive_map, over_drives
+
+    if over_drives(system.description, over):
+        return drive_map(system, measured, over, {name: x for name, x in {**shared, **data}.items() if x is not None})
+    return pose_map(core, freedoms, measured, over, **shared, **data)
+
+
+def pose_map(
     core: Compiled,
     freedoms: int,
     what: Any,
@@ -63,7 +93,7 @@ def workspace(
     efforts: Any = None,
     payload: Any = None,
 ) -> Workspace | WorkspaceModes:
-    """See `System.workspace`."""
+    """Return measures over a grid of poses."""
     if modes not in ("start", "all"):
         raise UsageError(f"modes is 'start' (the working mode of the start) or 'all', not {modes!r}.", name="modes", value=modes)
     solver, names = _solver(core, freedoms, over, at, drives)
@@ -101,7 +131,7 @@ def reach_in_any(
     modes: str = "start",
     limits: Any = None,
 ) -> Workspace:
-    """Return the reach over poses in any of some orientations. See `System.workspace`."""
+    """Return the reach over poses in any of some orientations."""
     if not isinstance(orientations, Mapping) or not orientations:
         raise UsageError(
             f"orientations is a dict of ranges, {{'platform.angle': '-180..180 deg / 36'}}, not {orientations!r:.60}.",
@@ -264,8 +294,7 @@ def _notes(inside: np.ndarray, lost: int) -> list[str]:
         said.append("no pose of the grid is in reach in this working mode: choose other ranges, another at=, or modes='all'.")
     if lost:
         said.append(
-            f"the end of the reach was not located on {counted(lost, 'edge')}, as with two legs stretched at once: type I "
-            "has gaps there."
+            f"the end of the reach was not located on {counted(lost, 'edge')}, as with two legs stretched at once: type I has gaps there."
         )
     return said
 

@@ -28,7 +28,6 @@ from linkwright.api import (
     Parameter,
     Source,
     System,
-    TraceGraph,
     UsageError,
     compiled_of,
     display_unit,
@@ -156,7 +155,7 @@ def _traceable(system: System, chosen: list[dict[str, Any]]) -> bool:
     """True if the equations can be written with these numbers left open; the distance of two gears, for one, is decided beforehand."""
     try:
         kernels = export.chosen(system.kernels, [p["name"] for p in chosen])
-        return bool(kernels.equations(TraceGraph().input("parameters", len(chosen))))
+        return bool(kernels.equations(trace_graph.TraceGraph().input("parameters", len(chosen))))
     except trace_graph.TracingError:
         return False
 

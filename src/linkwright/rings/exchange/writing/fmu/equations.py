@@ -24,9 +24,7 @@ from linkwright.api import (
     Description,
     Instant,
     Parameter,
-    Program,
     State,
-    TraceGraph,
     UsageError,
     channel_kinds,
     compiled_of,
@@ -44,6 +42,7 @@ from linkwright.api import (
     nearest,
     patterns,
     process,
+    programs,
     qdot,
     records,
     scalars,
@@ -89,8 +88,8 @@ class Tracing(NamedTuple):
 class FmuEquations:
     """All programs of an FMU with the tables beside them."""
 
-    programs: Mapping[str, Program]  # compiled
-    tapes: Mapping[str, Program]  # interpreted
+    programs: Mapping[str, programs.Program]  # compiled
+    tapes: Mapping[str, programs.Program]  # interpreted
     parameters: tuple[FmuVariable, ...]
     outputs: tuple[FmuOutput, ...]
     kernels: kernel_sets.Kernels
@@ -144,8 +143,9 @@ def equations(system: Any, plan: InputPlan, parameters: Sequence[str] | None, ou
     held = _held(system, plan)
     trace = Trace(system, kernels, plan, len(own_parameters), held)
     found, chosen = trace.everything(outputs)
-    own = [FmuVariable(_unlike(p.name, chosen.channels), p.kind, p.value, "", tunable=p.name in may or not p.geometry)
-           for p in own_parameters]
+    own = [
+        FmuVariable(_unlike(p.name, chosen.channels), p.kind, p.value, "", tunable=p.name in may or not p.geometry) for p in own_parameters
+    ]
     own += plan.parameters
     joint = trace.graph.program(list(found.items()))
     sizes = np.array([*(p.size for p in own_parameters), *(abs(p.start) for p in plan.parameters)])
@@ -174,7 +174,7 @@ def _samples(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return values + shakes * np.where(sizes > 0.0, sizes, 1.0)
 
 
-def _with_margin(program: Program) -> Program:
+def _with_margin(program: programs.Program) -> programs.Program:
     """The same with its margin under the name by which the status word knows it."""
     return replace(program, outputs=tuple(b._replace(name="margin") if b.name == "project_margin" else b for b in program.outputs))
 
@@ -207,7 +207,7 @@ class Trace:
     """One trace of a mechanism with its drives."""
 
     def __init__(self, system: Any, kernels: kernel_sets.Kernels, plan: InputPlan, n_parameters: int, held: tuple[str, ...]):
-        g, s = TraceGraph(), kernels.sizes
+        g, s = trace_graph.TraceGraph(), kernels.sizes
         n_p = n_parameters + len(plan.parameters)
         sizes = {"q": s.nq, "v": s.nv, "x": len(plan.states), "t": 1, "u": len(plan.inputs), "near": s.near, "parameters": n_p}
         sizes |= {"a": s.nv, "lam": s.nc, "hold": len(held), "hold_speed": len(held)}

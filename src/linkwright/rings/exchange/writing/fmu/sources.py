@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from linkwright.api import Program, is_rotary, programs, tolerances
+from linkwright.api import is_rotary, programs, tolerances
 from linkwright.compiler import c99
 from linkwright.compiler.c99 import number
 from linkwright.kernels.c_sources import singular_sources
@@ -79,7 +79,7 @@ _PLACES = ("input_rate", "follows", "copies", "fixed", "velocity_state")
 _NAMES = ("state_names", "parameter_names", "row_names")
 
 
-def _places(key: str, program: Program, prefix: str) -> dict[str, int]:
+def _places(key: str, program: programs.Program, prefix: str) -> dict[str, int]:
     """Places at which the arrays of a program's outputs begin."""
     return {f"{key}_{b.name.removeprefix(prefix)}": b.start for b in program.outputs} | {f"{key}_outputs": program.n_out}
 
@@ -141,7 +141,7 @@ def quoted(text: str) -> str:
 # `tape.c` gives values, directional and adjoint derivatives of all of it.
 
 
-def tape_source(program: Program, name: str) -> str:
+def tape_source(program: programs.Program, name: str) -> str:
     """The tables `name`_code, _constant and _result, and `const struct tape name`, for inclusion after tape.h."""
     constants: dict[str, int] = {}
     code: list[str] = []
