@@ -234,8 +234,9 @@ def pushes(case: Case) -> bool:
 
 def _formed(kind: Any) -> list[Case]:
     found: list[Case] = []
-    for good in (g for g in good_entries.GOOD if g.section == kind.section):
-        helpers = "".join(f"{key}: {text}\n" for key, text in good_entries.HELPERS[good.base].items() if key != good.section)
+    own = (g for g in good_entries.GOOD if g.section == kind.section)
+    for good in (g for g in own if elements.kind_of(g.section, dict(g.pairs)) is kind):
+        helpers = "".join(f"{key}: {text}\n" for key, text in good_entries.helpers(good.base, good.section).items())
         number = sum(x.base == good.base for x in found) + 1
         before = good_entries.BASES[good.base].replace("mass: 1}", INERT[good.base])
         found.append(Case(kind, good.base, before + MARK + helpers, good.name, good.pairs, f"-{number}"))

@@ -26,7 +26,7 @@ from linkwright.model.file import read_text
 from linkwright.model.file.reader import Document, describe
 from linkwright.model.file.text_nodes import FileNode, from_text
 from tests.elements.canonical import FOLDER, digest, short
-from tests.elements.good_entries import BASES, GOOD, HELPERS
+from tests.elements.good_entries import BASES, GOOD, HELPERS, helpers
 from tests.elements.odd_entries import ODD_ENTRIES, WHOLE
 
 STORED = FOLDER / "messages"
@@ -69,8 +69,8 @@ class Entry:
 
     def outcome(self) -> str:
         """What reading it says: the class of the error, the line after the section's, the message; or what was read."""
-        helpers = "".join(f"{key}: {text}\n" for key, text in HELPERS[self.base].items() if key != self.section)
-        before = BASES[self.base] + helpers
+        stands_by = "".join(f"{key}: {text}\n" for key, text in helpers(self.base, self.section).items())
+        before = BASES[self.base] + stands_by
         first = before.count("\n") + 1
         try:
             with warnings.catch_warnings(record=True) as caught:

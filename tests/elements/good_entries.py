@@ -46,6 +46,16 @@ HELPERS = {  # of a base, unless the entry is of that section
     "plane": {"cylinders": "{jack: {between: [ground.E, coupler.P]}}"},
     "space": {"cylinders": "{jack: {between: [ground.E, b.P]}}"},
 }
+NEEDED = {  # by the entries of a section, on top
+    "contacts": {
+        "surfaces": "{foot: {circle: bob.I, radius: 20}, hand: {circle: coupler.P, radius: 0}, wall: {line: ground.E, normal: [0, 1]}}"
+    },
+}
+
+
+def helpers(base: str, section: str) -> dict[str, str]:
+    """Sections that an entry of a section stands next to."""
+    return {key: text for key, text in (HELPERS[base] | NEEDED.get(section, {})).items() if key != section}
 
 
 NAMELESS = "x"  # an entry whose name means nothing
@@ -137,6 +147,13 @@ GOOD = (
     good("belts", "plane", around="[{joint: A, teeth: 17}, {joint: D, teeth: 38}]", pitch="12.7", length="900"),
     good("belts", "plane", path="[{joint: A, radius: 50, turn: ccw}, {at: ground.E, radius: 40}, bob.I]", length="900"),
     good("belts", "space", around="[{joint: A, radius: 20}, {joint: A, radius: 40}]"),
+    good("surfaces", "plane", circle="coupler.P", radius="p * 10"),
+    good("surfaces", "plane", ring="bob.I", radius="L"),
+    good("surfaces", "plane", line="coupler.P", normal="[p, 2]"),
+    good("surfaces", "plane", segment="[coupler.B, coupler.P]", radius="5"),
+    good("surfaces", "plane", capsule="[coupler.B, coupler.P]", radius="p * 2"),
+    good("contacts", "plane", between="[foot, wall]", mu="0.3", restitution="0.5", jam="impact"),
+    good("contacts", "plane", between="[[foot, hand], wall]", mu="p * 0.1"),
     good("drive", "plane", "A", speed="45 rpm"),
     good("drive", "plane", "A", torque="2 N m", gear_ratio="3", limits="[-5 N m, 20 N m]"),
     good("drive", "plane", "lift", force="2 N", limits="20 N"),

@@ -40,6 +40,7 @@ from linkwright.mechanics.closing.idle_motions import spin_rows
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.constraints.loops import Loops, of_loops
+from linkwright.mechanics.contact import Touch, touches
 from linkwright.mechanics.kinematics.motion import Skeleton
 from linkwright.mechanics.kinematics.skeleton import counted_coordinates, counted_joints, skeleton
 from linkwright.model.coordinates import joint_name, lengths, movable
@@ -381,9 +382,15 @@ class Kernels:
             "rate": [f"{n.body}.{row}" for n in self.tree.nodes for row in TWIST],
             "R": [n.body for n in self.tree.nodes],
             **{name: [j.name for j in self.tree.description.joints] for name in ("wrench", "point")},
+            **{name: [x.name for x in self.touches] for name in ("g", "first", "second", "normal")},
             "parameters": [p.name for p in self.parameters],
             **drives,
         }
+
+    @cached_property
+    def touches(self) -> tuple[Touch, ...]:
+        """Touches of the contacts, in the order of the rows of kernel `contact_terms`."""
+        return touches(self.tree.description)
 
     @cached_property
     def defaults(self) -> dict[str, np.ndarray]:

@@ -82,6 +82,8 @@ KERNELS: dict[str, Signature] = {
     "inertia_terms": Signature(STATE, "inertia_terms"),
     "poses": Signature((("q", "nq"),), "poses", masses=False),
     "points": Signature(STATE, "points", masses=False),
+    "contact_terms": Signature(STATE, "contact_terms", masses=False),
+    "contact_gaps": Signature((("q", "nq"),), "contact_gaps", masses=False),
     "loop_rates": Signature((*STATE, ("t", "one"), ("tau", "nv")), "rates", options=("formulation", "gains", "power"), packed=True),
     "loop_projection": Signature((*STATE, ("t", "one"), ("tau", "nv")), "projection", packed=True),
     "loop_settling": Signature((*STATE, ("t", "one"), ("tau", "nv")), "settling", packed=True),
@@ -113,7 +115,7 @@ TIMED = {
     "blocks",
     "along",
 }  # those that may read t
-UNDRIVEN = ("energy", "poses", "points", "velocities", "stepped")  # those in which drivers have no rows
+UNDRIVEN = ("energy", "poses", "points", "velocities", "stepped", "contact_terms", "contact_gaps")  # those in which drivers have no rows
 DRIVER_INPUTS = ("drive", "speed", "acceleration")
 FOLLOWING = ("turn_motion", "turn_loads")  # those whose derivatives let q follow the drives and the parameters
 
@@ -178,7 +180,7 @@ def trace(
         return without_unused(g.program(list(found.items())), ("near",) if signature.packed else OPTIONAL)
     if name in ("loop_projection", "loop_settling"):
         del arrays["tau"]  # stays an input, so that both kernels of a time stepper read one row
-    if name not in ("poses", "points", "velocities", "stepped"):
+    if name not in UNDRIVEN or name == "energy":
         arrays["near"] = near
     if name == "gap_step":
         from linkwright.kernels.equations.assembly_gap import gap_step

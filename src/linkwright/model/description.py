@@ -16,7 +16,23 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from linkwright import elements
-from linkwright.elements import Belt, Cam, CoilSpring, Coupling, Cylinder, Damper, Friction, GasSpring, Gear, Load, Rod, Stop, TorsionSpring
+from linkwright.elements import (
+    Belt,
+    Cam,
+    CoilSpring,
+    Contact,
+    Coupling,
+    Cylinder,
+    Damper,
+    Friction,
+    GasSpring,
+    Gear,
+    Load,
+    Rod,
+    Stop,
+    Surface,
+    TorsionSpring,
+)
 from linkwright.elements import CamContact as CamContact
 from linkwright.errors import ModelError, Source, nearest
 from linkwright.model.report_block import ReportBlock
@@ -234,6 +250,8 @@ if TYPE_CHECKING:  # what type checkers and editors see: a typed line a section
         frictions: tuple[Friction, ...] = ()
         stops: tuple[Stop, ...] = ()
         loads: tuple[Load, ...] = ()
+        surfaces: tuple[Surface, ...] = ()
+        contacts: tuple[Contact, ...] = ()
 else:  # the same fields, from the registry
     _sections = [(section, tuple[Any, ...], field(default=())) for section in elements.HELD]
     ElementSections = make_dataclass("ElementSections", _sections, frozen=True, kw_only=True)
@@ -302,6 +320,12 @@ class Description(ElementSections):
     def connected(self) -> tuple[tuple[str, str], ...]:
         """Return the pairs of bodies that elements connect without a joint: rods, cylinders, bushings."""
         return tuple(pair for x in elements.every(self) if x.joins for pair in x.body_pairs)
+
+    @property
+    def touching(self) -> tuple[tuple[str, str], ...]:
+        """Return the pairs of bodies that may touch. A body that only touches others floats by itself."""
+        on = {x.name: x.body for x in self.surfaces}
+        return tuple((on[a], on[b]) for x in self.contacts for a, b in x.pairs)
 
     @property
     def ties(self) -> tuple[Any, ...]:

@@ -227,7 +227,7 @@ class DisjointSets:
 
 
 def distance_ends(graph: Graph) -> list[tuple[int, int]]:
-    """The body pairs held by rods, cylinders and bushings: they connect, though they are no joints."""
+    """The body pairs held by rods, cylinders and bushings, or that may touch: they connect, though they are no joints."""
     things = [x for x in elements.every(graph.description) if x.joins]
     pairs: list[tuple[int, int]] = []
     for thing in things:
@@ -239,7 +239,7 @@ def distance_ends(graph: Graph) -> list[tuple[int, int]]:
                 f"'{thing.name}' ends on body '{wrong}', which does not exist.", thing.where, nearest(wrong, graph.index, "Bodies")
             )
         pairs.append((a, b))
-    return pairs
+    return [*pairs, *((graph.index[a], graph.index[b]) for a, b in graph.description.touching)]
 
 
 def _check_grounded(graph: Graph) -> None:

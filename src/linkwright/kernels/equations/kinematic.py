@@ -17,6 +17,7 @@ from linkwright.joints import create
 from linkwright.mechanics.closing.idle_motions import idle_rows
 from linkwright.mechanics.constraints.driver import EliminationPlan, Order, driven
 from linkwright.mechanics.constraints.loops import Closure, Loops
+from linkwright.mechanics.contact import contact_gaps, contact_terms
 from linkwright.mechanics.forces import line
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import accelerations, joint_coordinates, locate_at, motion, qdot
@@ -279,6 +280,14 @@ class KinematicEquations:
         R = np.array([X.R for X in m.X]).reshape(-1, 3, 3)
         p = np.array([X.p + skel.origins[i] for i, X in enumerate(m.X)]).reshape(-1, 3)
         return {"R": R, "p": p}
+
+    def contact_terms(self, q: Any, v: Any) -> Arrays:
+        """Gaps of the contacts, rows and rates of their relative speeds: see `mechanics.contact`."""
+        return contact_terms(self.loops.skel, q, v)
+
+    def contact_gaps(self, q: Any) -> Arrays:
+        """Gaps of the contacts."""
+        return contact_gaps(self.loops.skel, q)
 
     @property
     def points_named(self) -> list[str]:

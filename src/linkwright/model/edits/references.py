@@ -1,4 +1,4 @@
-"""Uses of names in a model file: every use of a point, body, joint or parameter, with its place in the text.
+"""Uses of names in a model file: every use of a point, body, joint, surface or parameter, with its place in the text.
 
 `references(sheet)` lists them; a rename exchanges the characters of each, a removal takes out the `owner` of each: the entry that makes no
 sense without the part that it names.
@@ -18,7 +18,7 @@ from linkwright.model.file.reading_context import expression_names
 from linkwright.model.file.text_nodes import FileNode
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_0-9]+)*")
-POINT, BODY, JOINT, PARAMETER = "point", "body", "joint", "parameter"
+POINT, BODY, JOINT, PARAMETER, SURFACE = "point", "body", "joint", "parameter", "surface"
 # keys whose numbers may be expressions of channels, by section
 VARYING = {s: elements.varying_keys(s) for s in elements.SECTIONS}
 VARYING["drive"] = ("speed", "position", "torque", "voltage", "dc_motor", "over")
@@ -38,7 +38,7 @@ class NameUse(NamedTuple):
 
 
 def references(sheet: EditSheet) -> list[NameUse]:
-    """Every use of a point, body, joint (cylinder) or parameter; definitions (keys of `drawing`, `bodies` ...) are none."""
+    """Every use of a point, body, joint (cylinder), surface or parameter; definitions (keys of `drawing`, `bodies` ...) are none."""
     return list(_Collector(sheet).all())
 
 
@@ -144,6 +144,10 @@ class _Collector:
         elif key.form in ("point", "points"):
             for x in (node, *items):
                 yield from self._dotted(x, owner) if "." in (x.text or "") else self._scalar(x, POINT, owner)
+        elif key.form == "surfaces":
+            for x in items:
+                for name in (x, *(x.items or ())):
+                    yield from self._scalar(name, SURFACE, owner)
         elif key.form == "factors":
             for name in node.entries or {}:
                 yield from self._key((*path, name), JOINT, (*path, name))

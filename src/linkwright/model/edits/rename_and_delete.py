@@ -16,7 +16,7 @@ from linkwright.model.description import GROUND
 from linkwright.model.edits.drawing_draft import Draft
 from linkwright.model.edits.edit_in_progress import Job
 from linkwright.model.edits.edit_sheet import EditSheet
-from linkwright.model.edits.references import BODY, JOINT, PARAMETER, POINT, NameUse, references
+from linkwright.model.edits.references import BODY, JOINT, PARAMETER, POINT, SURFACE, NameUse, references
 from linkwright.model.file.reading_context import IDENTIFIER
 from linkwright.model.file.text_edits import SPECIAL, Edit, key_text
 
@@ -24,6 +24,7 @@ KINDS = {
     **elements.PARTS, "mass": "masses", "drive": "drive",
     "joint": "joints", "body": "bodies", "point": "drawing", "parameter": "parameters",
 }  # fmt: skip
+NAMED = {"point": POINT, "body": BODY, "parameter": PARAMETER, "surface": SURFACE}  # kinds of parts that others name
 COORDINATES = ("joints", *elements.COORDINATES)  # sections whose names drives, stops and starts use
 
 
@@ -85,7 +86,7 @@ def _means(r: NameUse, kind: str, name: str) -> bool:
         return r.kind == POINT and r.name == point and (not dot or r.body == body)
     if KINDS[kind] in COORDINATES:
         return r.kind == JOINT and r.name == name
-    return (kind == "body" and r.kind == BODY and r.name == name) or (kind == "parameter" and r.kind == PARAMETER and r.name == name)
+    return NAMED.get(kind) == r.kind and r.name == name
 
 
 def _single(edits: Sequence[Edit]) -> list[Edit]:
@@ -212,7 +213,7 @@ def _remove(job: Job, kind: str, name: str) -> list[str]:
     only = [p for p in draft.bodies[name].points if draft.bodies_at(p) == [name]] if kind == "body" else []
     sheet.remove((section, name))
     gone = [name]
-    gone += _dependents(job, before, {name}, {"point": POINT, "body": BODY}.get(kind, JOINT if section in COORDINATES else ""))
+    gone += _dependents(job, before, {name}, NAMED.get(kind, JOINT if section in COORDINATES else ""))
     for point in only:
         used = any(r.kind == POINT and r.name == point for r in references(job.sheet))
         if not used and job.sheet.node("drawing", point) is not None:

@@ -60,6 +60,10 @@ class Shape:
         self.turned = True
         return rotate(transpose(self.rotation), direction)
 
+    def own_direction(self, direction: Vec3) -> Vec3:
+        """A direction that a file gives in the body's axes, or of a drawn body in the axes of the drawing."""
+        return direction if self.exact else self.direction_to_local(direction)
+
     def point_axes(self, name: str) -> Mat3:
         return self.axes.get(name, EYE3)
 

@@ -9,6 +9,7 @@ from linkwright import elements
 from linkwright.elements import Stop
 from linkwright.model.file.belts import read_belt
 from linkwright.model.file.cams import read_cam
+from linkwright.model.file.contacts import read_contact, read_surface
 from linkwright.model.file.couplings import read_coupling
 from linkwright.model.file.cylinders import read_cylinder
 from linkwright.model.file.elements import Elements
@@ -19,10 +20,12 @@ from linkwright.model.file.text_nodes import FileNode
 FORMS: dict[str, Callable[[Elements, str, FileNode], Any]] = {  # `form` of an element -> its reader
     "belt": read_belt,
     "cam": read_cam,
+    "contact": read_contact,
     "coupling": read_coupling,
     "cylinder": read_cylinder,
     "gear": read_gear,
     "stop": read_stop,
+    "surface": read_surface,
 }
 
 

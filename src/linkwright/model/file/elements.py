@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from linkwright.model.file.reading_context import Context
 from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.units import ANGLE, LENGTH, Dimension, dimension_of
 
+Further = Callable[[dict[str, FileNode]], dict[str, Any]]  # keys of an entry -> fields
 EXAMPLES = {"torque": "5 N m", "torsional stiffness": "30 N m/rad", "torsional damping": "0.1 N m s/rad"}
 
 
@@ -161,8 +162,8 @@ class Elements:
         """Names of elements that are coordinates themselves: cylinders."""
         return self.channels.lengths
 
-    def element(self, name: str, entry: FileNode, among: Sequence[Any]) -> Any:
-        """Read an element of one of some kinds by its fields."""
+    def element(self, name: str, entry: FileNode, among: Sequence[Any], further: Further | None = None) -> Any:
+        """Read an element of one of some kinds by its fields; `further` reads fields that have a form of their own."""
         what = f"{among[0].word} '{name}'"
         kind = among[0]
         if len(among) > 1:
@@ -173,7 +174,7 @@ class Elements:
         plan = _plan(kind)
         if kind.some_of and (fault := either(kind.some_of).fault(keys)):
             raise entry.error(f"{what} {fault}", name=what)
-        found = self._places(plan, keys, entry, what, name)
+        found = self._places(plan, keys, entry, what, name) if further is None else further(keys)
         slides = "joint" not in found or self.slides(found["joint"])
         for field, role in plan.numbers:
             value = self._quantity(keys, field, role, slides, what)
@@ -285,7 +286,10 @@ class Elements:
             return varying(self.context, node, dimension, self.channels, f"{what}: {key}")
         if role.above is not None:
             return self.positive({key: node}, key, dimension, what)
-        return self.value({key: node}, key, dimension, what, least=role.least)
+        found = self.value({key: node}, key, dimension, what, least=role.least)
+        if role.most is not None and self.context.numeric(found) > role.most:
+            raise node.error(f"{what}: {key} is {self.context.shown(found, dimension)}, it must be {role.most:g} or less.", name=what)
+        return found
 
     def _axes(self, node: FileNode, key: str, role: NumberRole, dimension: Dimension, what: str) -> tuple[Any, Any, Any]:
         """One number for each axis, or for all; about the axes of a plane one for its normal. Laws that vary are given one by one."""

@@ -81,6 +81,7 @@ KEY_GROUPS = {
     "links and joints": ("drawing", "bodies", "joints", "masses", "guess"),
     "constraints": GROUPS["constraints"],
     "forces": GROUPS["forces"],
+    "contact": GROUPS["contact"],
     "motion": ("drive", *GROUPS["motion"], "start", "cuts"),
 }
 MODEL_KEYS = tuple(key for group in KEY_GROUPS.values() for key in group)

@@ -230,7 +230,8 @@ _PLAIN: dict[str, dict[str, Any]] = {
     "flag": ref("flag"),
     "text": {"type": "string"},
     "joints": {"type": "array", "items": ref("name"), "minItems": 2, "maxItems": 2},
-    "points": any_of(ref("place"), ref("ends")),
+    "points": any_of(ref("place"), {"type": "array", "items": ref("place"), "minItems": 2}),
+    "surfaces": {"type": "array", "items": any_of(ref("name"), {"type": "array", "items": ref("name")}), "minItems": 2, "maxItems": 2},
     "factors": mapping(ref("number")),
 }
 

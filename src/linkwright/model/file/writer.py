@@ -23,6 +23,7 @@ from linkwright.elements import (
     Cam,
     CamContact,
     ChoiceRole,
+    Contact,
     Coupling,
     Cylinder,
     EndsRole,
@@ -30,6 +31,7 @@ from linkwright.elements import (
     NumberRole,
     PointRole,
     Stop,
+    Surface,
     TurnsRole,
 )
 from linkwright.model.coordinates import movable
@@ -426,8 +428,32 @@ def _cylinder(c: Cylinder) -> dict[str, Any]:
     return {"between": _ends(c.between), "force": _varying(c.force), **diameters}
 
 
+def _surface(x: Surface) -> dict[str, Any]:
+    places = [f"{x.body}.{point}" for point in x.points]
+    numbers = _element(x, 2)
+    numbers.pop("type")
+    return {x.type: places[0] if x.least == 1 else places, **numbers}
+
+
+def _touching(x: Contact) -> dict[str, Any]:
+    return {"between": [_names(x.first), _names(x.second)], **_element(x, 2)}
+
+
+def _names(side: Sequence[str]) -> Any:
+    return side[0] if len(side) == 1 else list(side)
+
+
 # `form` of an element -> how it is written
-FORMS: dict[str, Any] = {"belt": _belt, "cam": _cam, "coupling": _coupling, "cylinder": _cylinder, "gear": _gear, "stop": _stop}
+FORMS: dict[str, Any] = {
+    "belt": _belt,
+    "cam": _cam,
+    "contact": _touching,
+    "coupling": _coupling,
+    "cylinder": _cylinder,
+    "gear": _gear,
+    "stop": _stop,
+    "surface": _surface,
+}
 
 
 def _moves(moves: Sequence[Move]) -> list[dict[str, Any]]:

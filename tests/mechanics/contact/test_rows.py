@@ -1,0 +1,92 @@
+"""Gaps, rows and rates of every pair of surfaces on a mechanism with a loop, against derivatives of the gap and of the speeds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from linkwright.api import compiled_of
+from linkwright.errors import LinkwrightError
+from linkwright.mechanics.contact import contact_terms
+from linkwright.mechanics.contact.rows import located
+from linkwright.mechanics.kinematics.motion import motion, qdot
+from tests.mechanics.contact.machines import LEG, ON_BOX, ON_LEG, leg
+
+STEP = 1e-30  # of a complex step
+PAIRS = [(a, b) for a in ON_LEG for b in ON_BOX]
+
+
+def states(skel, count, seed=0):
+    rng = np.random.default_rng(seed)
+    n = skel.tree.nv
+    return [(rng.normal(size=skel.tree.nq), rng.normal(size=n)) for _ in range(count)]
+
+
+def distances(skel, q):
+    """Signed distances of the nearest points of all touches."""
+    found = [x.found for x in located(skel, motion(skel, q, np.zeros(skel.tree.nv)))]
+    return np.array([(x.first - x.second) @ x.normal for x in found])
+
+
+def possible(a, b):
+    try:
+        leg(a, b)
+    except LinkwrightError:
+        return False
+    return True
+
+
+POSSIBLE = [pair for pair in PAIRS if possible(*pair)]
+
+
+@pytest.mark.parametrize(("a", "b"), POSSIBLE)
+def test_normal_row_is_the_rate_of_the_gap(a, b):
+    skel = compiled_of(leg(a, b)).loops.skel
+    for q, v in states(skel, 6):
+        x = contact_terms(skel, q, v)
+        rate = np.imag(distances(skel, q + 1j * STEP * qdot(skel, q, v))) / STEP
+        np.testing.assert_allclose(x["J"][::2] @ v, rate, rtol=1e-12, atol=1e-13)
+        # an end beyond the bar that it would touch is no place: its gap is larger than its distance
+        apart = x["g"] - distances(skel, q)
+        assert np.all(apart > -1e-14)
+        assert abs(apart[np.argmin(x["g"])]) < 1e-14
+
+
+@pytest.mark.parametrize(("a", "b"), POSSIBLE)
+def test_rates_are_differences_of_speeds(a, b):
+    """Central differences along the motion at a = 0; their error is h^2 times third derivatives."""
+    skel, h = compiled_of(leg(a, b)).loops.skel, 1e-5
+    for q, v in states(skel, 4, seed=1):
+        dq = qdot(skel, q, v)
+        x = contact_terms(skel, q, v)
+        ahead, back = (contact_terms(skel, q + s * h * dq, v)["J"] @ v for s in (1, -1))
+        np.testing.assert_allclose(x["k"], (ahead - back) / (2 * h), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("a", "b"), POSSIBLE)
+def test_kernel_is_the_float_path(a, b):
+    s = leg(a, b)
+    skel, terms, gaps = compiled_of(s).loops.skel, s.kernel("contact_terms"), s.kernel("contact_gaps")
+    for q, v in states(skel, 3, seed=2):
+        x, y = contact_terms(skel, q, v), terms(q, v)
+        for name, value in x.items():
+            np.testing.assert_allclose(getattr(y, name), value, rtol=1e-12, atol=1e-12 * max(1.0, np.abs(value).max()))
+        np.testing.assert_allclose(gaps(q).g, y.g, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize(("a", "b"), POSSIBLE)
+def test_exchange_of_both_sides(a, b):
+    import linkwright as lw
+
+    surfaces = {"a": ON_LEG[a], "b": ON_BOX[b]}
+    other = lw.load({**LEG, "surfaces": surfaces, "contacts": {"c": {"between": ["b", "a"], "mu": 0.3}}}).system
+    one, two = (compiled_of(s).loops.skel for s in (leg(a, b), other))
+    for q, v in states(one, 3, seed=3):
+        x, y = contact_terms(one, q, v), contact_terms(two, q, v)
+        there = 1 if min(len(x["g"]), 4) == 4 else len(x["g"])  # of two bars the smallest gap: only there both have the same places
+        order = np.argsort(x["g"])[:there], np.argsort(y["g"])[:there]
+        for mine, theirs, sign in (("g", "g", 1), ("first", "second", 1), ("second", "first", 1), ("normal", "normal", -1)):
+            np.testing.assert_allclose(x[mine][order[0]], sign * y[theirs][order[1]], rtol=1e-12, atol=1e-13)
+        # u_n of both is the rate of the gap, and u_t as well: t turns with n, and so does the difference of speeds
+        u, w = ((z["J"] @ v).reshape(-1, 2) for z in (x, y))
+        np.testing.assert_allclose(u[order[0]], w[order[1]], rtol=1e-11, atol=1e-12)
