@@ -307,7 +307,7 @@ class Key:
     """A key of a model file that is not a field of its element: another way to give some, or a part of a form of its own.
 
     `form`: "number" and "numbers" (of a `dimension`; of travels it follows from the joint), "flag", "word" (one of `choices`), "text";
-    names: "joint", "joints", "body", "point", "points" (one or several), "surfaces" (two, or lists of them);
+    names: "joint", "joints", "body", "point", "points" (one or several), "sides" (two surfaces, or lists of them);
     "factors" (numbers by joint), "moves", "table";
     "entries" (a mapping with the keys `of`), "items" (a list of points, or of such mappings).
     """

@@ -16,7 +16,7 @@ class Contact(ModelElement):
     section, word, form = "contacts", "contact", "contact"
     synonyms = ("contact", "touch", "touches", "collides", "pairs", "contact_pairs")
     group = "contact"
-    further = MappingProxyType({"between": Key("surfaces", "two surfaces, each a name or a list of names", required=True)})
+    further = MappingProxyType({"between": Key("sides", "two surfaces, each a name or a list of names", required=True)})
 
     name: str
     first: tuple[str, ...]  # surfaces of side A

@@ -65,10 +65,10 @@ class Surface(ModelElement):
 class Circle(Surface):
     """A disc about a point of a body; with radius 0 a sharp point."""
 
-    type, typical = "circle", ("circle",)
+    type, typical, order = "circle", ("circle",), ("circle", "radius")
     further = _placed("circle", "its center, `body.point`")
 
-    radius: Scalar = number("length", "of the disc; 0: a sharp point", least=0.0)
+    radius: Scalar = number("length", "of the disc (0: a sharp point)", least=0.0)
     where: Source | None = place()
 
     @property
@@ -84,7 +84,7 @@ class Circle(Surface):
 class Ring(Surface):
     """A round hole about a point of a body, in which something moves."""
 
-    type, typical = "ring", ("ring",)
+    type, typical, order = "ring", ("ring",), ("ring", "radius")
     further = _placed("ring", "its center, `body.point`")
 
     radius: Scalar = number("length", "of the hole", above=0.0)
@@ -95,7 +95,7 @@ class Ring(Surface):
 class Line(Surface):
     """A straight wall without ends through a point; the body is behind it."""
 
-    type, typical = "line", ("line",)
+    type, typical, order = "line", ("line",), ("line", "normal")
     further = _placed("line", "a point on it, `body.point`")
 
     normal: tuple[Scalar, Scalar, Scalar] = number("pure number", "direction out of the body", axes="along", optional=False)
@@ -110,7 +110,7 @@ class Line(Surface):
 class Segment(Surface):
     """A straight bar between two points of a body, touched from both sides; with a radius it is a capsule."""
 
-    type, typical = "segment", ("segment",)
+    type, typical, order = "segment", ("segment",), ("segment", "radius")
     further = _placed("segment", "its two ends, `[body.point, body.point]`", "points")
     least = 2
 
@@ -130,7 +130,7 @@ class Segment(Surface):
 class Capsule(Segment):
     """A bar between two points of a body with round ends."""
 
-    type, typical = "capsule", ("capsule",)
+    type, typical, order = "capsule", ("capsule",), ("capsule", "radius")
     further = _placed("capsule", "the centers of its round ends, `[body.point, body.point]`", "points")
 
     radius: Scalar = number("length", "half its thickness", above=0.0, optional=False)

@@ -71,7 +71,8 @@ CASES = [
     ("a cam", "drive:", "cam: {c: 3}\ndrive:", 12, "Did you mean 'cams'"),
     ("a rope", "drive:", "ropes: {c: 3}\ndrive:", 12, "Did you mean 'belts'"),
     ("a geneva drive", "drive:", "geneva: {c: 3}\ndrive:", 12, "no Geneva drive"),
-    ("contact", "drive:", "contacts: {c: 3}\ndrive:", 12, "Bodies do not touch. .*`stops:`"),
+    ("contact", "drive:", "contact: {c: 3}\ndrive:", 12, "Did you mean 'contacts'"),
+    ("collision", "drive:", "ground_contact: {c: 3}\ndrive:", 12, "`contacts:` names .*`stops:`"),
 ]
 
 

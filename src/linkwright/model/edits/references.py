@@ -144,7 +144,7 @@ class _Collector:
         elif key.form in ("point", "points"):
             for x in (node, *items):
                 yield from self._dotted(x, owner) if "." in (x.text or "") else self._scalar(x, POINT, owner)
-        elif key.form == "surfaces":
+        elif key.form == "sides":
             for x in items:
                 for name in (x, *(x.items or ())):
                     yield from self._scalar(name, SURFACE, owner)

@@ -25,6 +25,9 @@ def read_surface(reader: Elements, name: str, entry: FileNode) -> Surface:
         has = f"has {' and '.join(f'`{x}`' for x in given)}. Keep one" if given else "has no shape. Give one"
         raise entry.error(f"{what} {has} of {listing([f'`{x}`' for x in shapes])}.", name=name, allowed=shapes)
     kind = shapes[given[0]]
+    named = entry.mapping(what).get("type")
+    if named is not None and named.string(f"{what}: type") != kind.type:
+        raise named.error(f"{what}: its type is '{named.text}', and it has `{kind.type}`. Leave `type` out.", name=name)
 
     def further(keys: dict[str, FileNode]) -> dict[str, Any]:
         body, points = _points(reader, kind, keys[kind.type], f"{what}: {kind.type}")

@@ -170,7 +170,8 @@ class Elements:
             kind = self._kind(entry, among, what)
             keys = entry.keys(f"{kind.type} {what}", ("type", *elements.keys(kind)), elements.required(kind))
         else:
-            keys = entry.keys(what, elements.keys(kind), elements.required(kind))
+            typed = ("type",) if kind.type else ()
+            keys = entry.keys(what, (*typed, *elements.keys(kind)), elements.required(kind))
         plan = _plan(kind)
         if kind.some_of and (fault := either(kind.some_of).fault(keys)):
             raise entry.error(f"{what} {fault}", name=what)

@@ -33,8 +33,8 @@ _TABLE = "a coupling with `moves:` or a `table:` of the follower over the driver
 _FEATURES = {
     ("length", "len"): "Two pins of the drawing make a length. One of its own, whatever is drawn, is `along: {A: 0, B: 300}`.",
     ("geneva", "maltese", "indexer"): f"There is no Geneva drive. It is {_TABLE}.",
-    ("contact", "collision", "collide", "friction_contact", "ground_contact"): (
-        "Bodies do not touch. The end of a joint's travel is a `stops:` entry, and events engage or release constraints."
+    ("collision", "collide", "friction_contact", "ground_contact"): (
+        "Only surfaces touch that `contacts:` names in pairs. The end of a joint's travel is a `stops:` entry."
     ),
     ("wheel", "rolling", "tire", "tyre", "roller"): "There are no rolling wheels. Rack and pinion is a `gears:` entry.",
     ("clutch", "brake", "ratchet", "latch"): (

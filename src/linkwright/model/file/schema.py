@@ -161,7 +161,7 @@ def _guessed(kinds: Sequence[Any]) -> dict[str, Any]:
     """The kind by its typical keys, as the reader guesses it: the kind with most of them."""
     most = sorted((x for x in kinds if x.typical and x.typical != ("type",)), key=lambda x: -len(x.typical))
     choices = [(set(x.typical) - {k for y in most[i + 1 :] for k in y.typical}, _element(x)) for i, x in enumerate(most)]
-    return _by_keys([*choices, (set(), _element(next(x for x in kinds if not x.typical)))])
+    return _by_keys([*choices, (set(), _element(elements.default_kind(kinds)))])
 
 
 def _by_keys(choices: Sequence[tuple[Iterable[str], dict[str, Any]]]) -> dict[str, Any]:
@@ -231,7 +231,7 @@ _PLAIN: dict[str, dict[str, Any]] = {
     "text": {"type": "string"},
     "joints": {"type": "array", "items": ref("name"), "minItems": 2, "maxItems": 2},
     "points": any_of(ref("place"), {"type": "array", "items": ref("place"), "minItems": 2}),
-    "surfaces": {"type": "array", "items": any_of(ref("name"), {"type": "array", "items": ref("name")}), "minItems": 2, "maxItems": 2},
+    "sides": {"type": "array", "items": any_of(ref("name"), {"type": "array", "items": ref("name")}), "minItems": 2, "maxItems": 2},
     "factors": mapping(ref("number")),
 }
 
