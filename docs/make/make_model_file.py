@@ -112,7 +112,8 @@ def section(name: str) -> str:
     for kind in kinds:
         forms = [(way, shapes._way(kind, way)) for way in kind.ways] or [(kind.type, shapes._element(kind))]
         for way, form in forms:
-            heading = [f"**`type: {kind.type}`**"] if len(kinds) > 1 else [f"**{way}**"] if kind.ways else []
+            several = f"**`type: {kind.type}`**" if kind.type else f"**{kind.says or kind.word}**"
+            heading = [several] if len(kinds) > 1 else [f"**{way}**"] if kind.ways else []
             out.append("\n\n".join([*heading, keys(form, LAW if set(form["properties"]) >= LAW else ())]))
     return "\n\n".join(out)
 

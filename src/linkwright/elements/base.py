@@ -135,6 +135,12 @@ def number(dimension: str, meaning: str, default: Any = MISSING, **more: Any) ->
     return _field(NumberRole(dimension, meaning, **more), default)
 
 
+def rebound(after: str) -> Any:
+    """The field `restitution` of what holds one way in a run; `after`: what happened."""
+    meaning = f"speed after {after} over the speed before"
+    return number("pure number", meaning, 0.0, least=0.0, most=1.0, absent=True, aside=True)
+
+
 def ends(**more: Any) -> Any:
     """The field `between`, two points; `optional=True` where there is another place."""
     return _field(EndsRole(**more), None if more.get("optional") else MISSING)
@@ -437,6 +443,7 @@ class ModelElement:
     by_load: ClassVar[bool] = False  # a part of it follows from the reactions: inverse dynamics adds it
     joins: ClassVar[bool] = False  # bodies that it holds need no joint: they float by themselves
     touching: ClassVar[bool] = False  # its wheels touch by their data: neither radii nor the distance of centers can vary alone
+    pulls: ClassVar[bool] = False  # it ends its own travel, by a tension, and does nothing before
     coordinate: ClassVar[bool] = False  # its travel can be driven, stopped, started from and read by its name
     # channels of its own (`gas.stroke_used`) -> dimension, meaning
     readings: ClassVar[Mapping[str, tuple[str, str]]] = MappingProxyType({})
@@ -503,6 +510,11 @@ class ModelElement:
         return None
 
     @property
+    def row_travel(self) -> RowTravel | None:
+        """Travel that the rows of a constraint have in a run, between ends that only push; None: they hold both ways."""
+        return None
+
+    @property
     def stores(self) -> bool:
         """Return True if it has an energy."""
         return type(self).stored is not ModelElement.stored
@@ -548,6 +560,19 @@ class ModelElement:
     def refused(self, about: Any) -> Iterator[tuple[str, str]]:
         """(key or "", message) of what the numbers of a file may not be together; a message begins with `about.what`."""
         return iter(())
+
+
+@dataclass(frozen=True)
+class RowTravel:
+    """Ends of the residual of a constraint in a run, None where one is open, and the restitution there.
+
+    `lifts`: `lower` is where two bodies touch, and on the open side the second one is off the first, whatever its sign.
+    """
+
+    lower: Scalar | None
+    upper: Scalar | None
+    restitution: Scalar = 0.0
+    lifts: bool = False
 
 
 def held_in(kind: Any) -> str:

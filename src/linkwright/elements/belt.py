@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
 
-from linkwright.elements.base import CONTACT, Key, Limit, ModelElement, Scalar, either, held, needs, number, place
+from linkwright.elements.base import CONTACT, Key, Limit, ModelElement, RowTravel, Scalar, either, held, needs, number, place, rebound
 from linkwright.errors import Source
 
 PULLEY = {
@@ -49,12 +49,13 @@ class Belt(ModelElement):
     named = False
     formats = held(mjcf="coordinates", robot="mimic")
     hidden = ("radii", "rests")
-    order = ("around", "path", "crossed", "pretension", "pitch", "length")
-    together = (either("around", "path"), needs("pretension", "around"))
+    order = ("around", "path", "crossed", "pretension", "pitch", "length", "slack", "restitution")
+    together = (either("around", "path"), needs("pretension", "around"), needs("slack", "path"), needs("restitution", "slack"))
     further = MappingProxyType(
         {
             "around": Key("items", "pulleys of a closed belt, in its order", of=PULLEY, together=PULLEY_TOGETHER),
             "path": Key("items", "a rope's ends and the pulleys between them", of=PULLEY, together=PULLEY_TOGETHER),
+            "slack": Key("flag", "a rope that may be slack in a run, and then pulls nothing"),
             "crossed": Key("flag", "a belt around two pulleys that turn against each other"),
         }
     )
@@ -69,6 +70,12 @@ class Belt(ModelElement):
     length: Scalar | None = number("length", "of the whole belt (default: as in the drawing)", None, above=0.0, aside=True)
     pitch: Scalar | None = number("length", "of teeth or chain links", None, above=0.0, aside=True)
     where: Source | None = place()
+    slack: bool = False
+    restitution: Scalar = rebound("it became taut")
+
+    @property
+    def row_travel(self) -> RowTravel | None:
+        return RowTravel(None, 0.0, self.restitution) if self.slack else None
 
     @property
     def joints(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from linkwright.elements.base import CONTACT, Key, Limit, PointRef, Scalar, either, held, table_keys, table_together
+from linkwright.elements.base import CONTACT, Key, Limit, PointRef, RowTravel, Scalar, either, held, needs, table_keys, table_together
 from linkwright.elements.coupling import MOVES, MOVES_TOGETHER, Coupling
 
 
@@ -32,9 +32,11 @@ class Cam(Coupling):
 
     section, word, form, held_in = "cams", "cam", "cam", "couplings"
     synonyms = ("cam", "followers", "follower")
-    hidden = ("ratio", "offset")
+    hidden = ("ratio", "offset", "play")
     formats = held()  # of a coupling: a law of the coordinates, which they are not alone
-    together = (either("roller", "flat"), either("moves", ("table", "x", "y", "csv")), *MOVES_TOGETHER, *table_together())
+    together = (either("roller", "flat"), either("moves", ("table", "x", "y", "csv")),
+                either("groove", "lift_off", needed=False), *MOVES_TOGETHER, *table_together(),
+                needs("restitution", "lift_off"))  # fmt: skip
     further = MappingProxyType(
         {
             "roller": Key(
@@ -44,10 +46,17 @@ class Cam(Coupling):
             "flat": Key("points", "a point of the follower's flat face, or two"),
             "base": Key("number", "radius of the base circle", "length"),
             "groove": Key("flag", "the roller is guided on both sides"),
+            "lift_off": Key("flag", "the follower may leave the disc in a run"),
             **MOVES,
             **table_keys("angle of the disc"),
         }
     )  # fmt: skip
+
+    lift_off: bool = False
+
+    @property
+    def row_travel(self) -> RowTravel | None:
+        return RowTravel(0.0, None, self.restitution, lifts=True) if self.lift_off else None
 
     def limits(self) -> Iterator[Limit]:
         if self.cam is not None and not self.cam.groove:

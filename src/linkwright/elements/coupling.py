@@ -6,7 +6,21 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from linkwright.elements.base import Key, ModelElement, Scalar, either, held, needs, number, place, table_keys, table_together, tied
+from linkwright.elements.base import (
+    Key,
+    ModelElement,
+    RowTravel,
+    Scalar,
+    either,
+    held,
+    needs,
+    number,
+    place,
+    rebound,
+    table_keys,
+    table_together,
+    tied,
+)
 from linkwright.errors import Source
 
 if TYPE_CHECKING:
@@ -36,6 +50,7 @@ class Coupling(ModelElement):
         either(("ratio", "offset"), "polynomial", "moves", ("table", "x", "y", "csv"), needed=False),
         *MOVES_TOGETHER,
         *table_together(),
+        needs("restitution", "play"),
     )
     further = MappingProxyType(
         {
@@ -60,6 +75,10 @@ class Coupling(ModelElement):
     phase: Scalar = 0.0
     repeats: bool = False
     cam: CamContact | None = None  # where disc and follower touch; else the inside of the coupling is of no interest
+    play: Scalar = number(
+        "second travel", "free travel of the second coordinate in a run, half of it to each side", 0.0, least=0.0, absent=True, aside=True
+    )
+    restitution: Scalar = rebound("an impact at an end of the play")
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -78,6 +97,17 @@ class Coupling(ModelElement):
     def hides_contact(self) -> bool:
         return self.cam is None
 
+    @property
+    def row_travel(self) -> RowTravel | None:
+        return play_of(self.play, self.restitution)
+
     def uses(self, field: str) -> bool:
         """Ratio and offset are its law where it has no other."""
         return self.table is None and not self.polynomial and not self.moves
+
+
+def play_of(play: Scalar, restitution: Scalar) -> RowTravel | None:
+    """The travel of a row with play; None without any."""
+    if isinstance(play, int | float) and play == 0.0:
+        return None
+    return RowTravel(-0.5 * play, 0.5 * play, restitution)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from linkwright.elements.base import Key, ModelElement, Scalar, Way, either, held, needs, number, place, tied
+from linkwright.elements.base import Key, ModelElement, RowTravel, Scalar, Way, either, held, needs, number, place, rebound, tied
+from linkwright.elements.coupling import play_of
 from linkwright.errors import Source
 
 
@@ -21,12 +22,14 @@ class Gear(ModelElement):
     touching = True
     formats = held(mjcf="teeth", robot="mimic")
     hidden = ("first", "second", "radius_first", "radius_second")
-    order = ("joints", "radii", "teeth", "module", "internal", "pressure_angle", "pinion", "rack", "radius")
-    together = (either(("radii", "radius"), "teeth"), needs("teeth", "module"))
+    order = ("joints", "radii", "teeth", "module", "internal", "pressure_angle", "pinion", "rack", "radius", "play", "restitution")
+    together = (either(("radii", "radius"), "teeth"), needs("teeth", "module"), needs("restitution", "play"))
     ways = MappingProxyType(
         {
-            "wheels": Way(("joints", "radii", "teeth", "module", "internal", "pressure_angle"), ("joints",)),
-            "rack": Way(("pinion", "rack", "radius", "teeth", "module", "pressure_angle"), ("pinion", "rack"), ("teeth",)),
+            "wheels": Way(("joints", "radii", "teeth", "module", "internal", "pressure_angle", "play", "restitution"), ("joints",)),
+            "rack": Way(
+                ("pinion", "rack", "radius", "teeth", "module", "pressure_angle", "play", "restitution"), ("pinion", "rack"), ("teeth",)
+            ),
         }
     )
     further = MappingProxyType(
@@ -52,6 +55,10 @@ class Gear(ModelElement):
     pressure_angle: Scalar = number("angle", "of the teeth (default: 20 deg)", 0.3490658503988659, least=0.0)
     where: Source | None = place()
     side: tuple[float, float] | None = None  # of the pitch point and of the ratio, where symbols have no sign; None: by the radii
+    play: Scalar = number(
+        "length", "free way along the pitch circles in a run, half of it to each side", 0.0, least=0.0, absent=True, aside=True
+    )
+    restitution: Scalar = rebound("an impact at an end of the play")
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -61,6 +68,10 @@ class Gear(ModelElement):
     @property
     def labels(self) -> tuple[str, ...]:
         return ("mesh",)
+
+    @property
+    def row_travel(self) -> RowTravel | None:
+        return play_of(self.play, self.restitution)
 
     @property
     def wheels(self) -> tuple[tuple[str, Scalar], ...]:

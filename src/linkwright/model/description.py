@@ -29,6 +29,7 @@ from linkwright.elements import (
     Gear,
     Load,
     Rod,
+    Rope,
     Stop,
     Surface,
     TorsionSpring,
@@ -104,8 +105,7 @@ def substitute(value: Any, evaluated: Evaluation) -> Any:
     if not changed:
         return value
     new = object.__new__(kind)  # as `dataclasses.replace`, which sets every field of frozen data one by one
-    held = vars(value)
-    vars(new).update({f: held[f] for f in _every_field(kind)}, **changed)
+    vars(new).update({f: getattr(value, f) for f in _every_field(kind)}, **changed)
     return new
 
 
@@ -241,6 +241,7 @@ if TYPE_CHECKING:  # what type checkers and editors see: a typed line a section
         """Elements of a description by section."""
 
         rods: tuple[Rod, ...] = ()
+        ropes: tuple[Rope, ...] = ()
         couplings: tuple[Coupling | Cam, ...] = ()
         gears: tuple[Gear, ...] = ()
         belts: tuple[Belt, ...] = ()
@@ -339,8 +340,19 @@ class Description(ElementSections):
 
     @property
     def rigid_stops(self) -> tuple[Stop, ...]:
-        """Return the stops without a stiffness: no forces, but ends of the motion."""
-        return tuple(x for x in self.stops if x.rigid)
+        """Return the stops without a stiffness, no forces but ends of the motion, and those that taut ropes make."""
+        taut = (Stop(x.name, x.name, None, *x.travel_ends, where=x.where, restitution=x.restitution) for x in self.pulling)
+        return (*(x for x in self.stops if x.rigid), *taut)
+
+    @property
+    def pulling(self) -> tuple[Any, ...]:
+        """Return the elements that pull at the end of their own travel and do nothing before."""
+        return tuple(x for x in elements.every(self) if x.pulls)
+
+    @property
+    def one_sided(self) -> bool:
+        """Return True if a run has ends that only push: rigid stops, ropes, rows of constraints with a travel."""
+        return bool(self.rigid_stops) or any(x.row_travel is not None for x in elements.constraints(self))
 
     @property
     def rubbing(self) -> tuple[Friction, ...]:

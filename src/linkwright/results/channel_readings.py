@@ -86,6 +86,8 @@ class Readings:
             return MOTOR[kind].format(joint)
         if name.endswith(".stop.force"):
             return f"force of the stop of {name.removesuffix('.stop.force')}"
+        if name.endswith(".tension"):
+            return f"tension of {name.removesuffix('.tension')}, zero while it is slack"
         return f"recorded {'values' if x.dimension in ('mixed', 'none') else x.dimension}"
 
     @cached_property

@@ -43,7 +43,7 @@ class ElementLimit:
     above: str = "goes above"
     loads: bool = False  # the channel needs masses
     owner: str = ""  # element whose own numbers are the limits
-    enforced: bool = False  # a simulation holds the coordinate there
+    enforced: bool = False  # a simulation holds the coordinate there, or lets go what would pull
 
     @property
     def ends(self) -> tuple[float | None, float | None]:
@@ -80,7 +80,8 @@ def _of_elements(d: Description) -> Iterator[ElementLimit]:
             kind = ("length" if slides(d, on) else "angle") if on else limit.dimension
             ends = [None if end is None else float(end) for end in (limit.low, limit.high)]
             channel, owner = on or f"{x.name}.{limit.channel}", x.name if limit.own else ""
-            yield ElementLimit(limit.check, element, channel, kind, *ends, limit.below, limit.above, limit.loads, owner, bool(on))
+            held = bool(on) or (limit.check == CONTACT and x.row_travel is not None)
+            yield ElementLimit(limit.check, element, channel, kind, *ends, limit.below, limit.above, limit.loads, owner, held)
 
 
 def _of_drives(d: Description) -> Iterator[ElementLimit]:

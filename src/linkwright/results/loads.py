@@ -96,7 +96,7 @@ class SampleLoads:
             return None
         exact = not self.c.settings.get("interpolated", False)
         lam = self.c.arrays["lam"][:, : self.c.skel.tree.nc]
-        return Acted(lam, *acting(self.c.skel, self.c.columns), exact, stops=stop_pushes(self.c.columns))
+        return Acted(lam, *acting(self.c.skel, self.c.columns), exact, stops=stop_pushes(self.c.skel.tree.description, self.c.columns))
 
     def solver(self, i: int) -> Any:
         if self.acted is None:

@@ -17,6 +17,7 @@ from linkwright.errors import UsageError, counted, nearest
 from linkwright.mechanics.constraints.loops import of_loops
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model.coordinates import coordinate_or_none
+from linkwright.model.description import Description
 from linkwright.results.checks import Checks
 from linkwright.text.units import KINDS
 
@@ -106,10 +107,20 @@ def plain(value: Any, where: str = "settings") -> Any:
 STOP = ".stop"  # between a coordinate and the kind of push that its rigid stop gives
 
 
-def stop_pushes(columns: Mapping[str, Column]) -> dict[str, np.ndarray]:
-    """Pushes of rigid stops by coordinate, of those that push at all."""
+TENSION = "tension"
+
+
+def push_name(d: Description, coordinate: str, kind: str) -> str:
+    """Name of the column of what the end of a coordinate pushes with; ropes pull, and their tension is positive."""
+    return f"{coordinate}.{TENSION}" if any(x.name == coordinate for x in d.pulling) else f"{coordinate}{STOP}.{kind}"
+
+
+def stop_pushes(d: Description, columns: Mapping[str, Column]) -> dict[str, np.ndarray]:
+    """Pushes of rigid stops and ropes by coordinate, of those that push at all."""
     named = {name.rpartition(".")[0]: x.values for name, x in columns.items()}
-    return {head.removesuffix(STOP): values for head, values in named.items() if head.endswith(STOP) and values.any()}
+    out = {head.removesuffix(STOP): values for head, values in named.items() if head.endswith(STOP) and values.any()}
+    pulls = {x.name: columns[f"{x.name}.{TENSION}"].values for x in d.pulling if f"{x.name}.{TENSION}" in columns}
+    return out | {name: -values for name, values in pulls.items() if values.any()}
 
 
 def acting(skel: Skeleton, columns: Mapping[str, Column]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
@@ -125,6 +136,8 @@ def acting(skel: Skeleton, columns: Mapping[str, Column]) -> tuple[dict[str, np.
                 continue
             if coordinate_or_none(d, place) is not None:
                 efforts[place] = efforts.get(place, 0.0) + x.values
+        if kind == TENSION and any(x.name == head for x in d.pulling):
+            efforts[head] = efforts.get(head, 0.0) - x.values
         if head == "wrench" and kind in bodies and x.values.shape[1:] == (6,):
             wrenches[kind] = x.values
     return efforts, wrenches

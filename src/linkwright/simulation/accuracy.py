@@ -246,7 +246,7 @@ def _tangent(sim: Simulation) -> np.ndarray | None:
         equations = setup.kernels.equations(sim.parameters)
         law = [head[k] for k in ("drive", "speed", "acceleration") if k in head]
         loops = equations.moved(*law).loops if law else equations.loops
-        loops = loops.with_([sim.ends[key].constraint(sim.system.description) for key in rests])
+        loops = loops.with_([sim.ends[key].constraint(loops.skel) for key in rests])
         f = loops.factored(loops.at(st.q, st.v, st.t, st.references), FIRM)
         for _ in range(2):  # twice for the sake of round-off
             direction_wanted = direction_wanted - f.solve(f.A @ direction_wanted)

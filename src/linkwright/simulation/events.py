@@ -317,7 +317,7 @@ EVENTS: Store[tuple[Any, ...], tuple[StepKernel, bool]] = Store()  # kernels by 
 def event_kernel(system: Compiled, whens: Sequence[When], row: RowLayout) -> tuple[StepKernel, bool]:
     """The event functions: traced and compiled if they can be, else called back; and whether they may count turns."""
     kernels = system.kernels
-    names = tuple((w.function, w.equals) for w in whens if isinstance(w.function, str))
+    names = tuple((w.function, w.equals) for w in whens if isinstance(w.function, str) or getattr(w.function, "kept", False))
     known, key = EVENTS.of(system), (names, tuple(row.sizes.items()))
     if len(names) == len(whens) and key in known:  # every mode of a run watches the same channels
         return known[key]

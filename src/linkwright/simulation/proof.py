@@ -247,8 +247,9 @@ class Proof:
             q = piece.solution.y[::every, : tree.nq] if len(piece.solution.y) else piece.start.q[None]  # it ended where it began
             J = e.jacobians(mode, sim.system.loops.skel.pack(piece.start.references), q)
             part = e.partition_of(mode, J)
-            if len(part.rows) < sim.system.kernels.generic_rank and not len(piece.solution.y):  # a singular start: no part is regular
-                lost = float(np.linalg.svd(np.asarray(J[0]), compute_uv=False)[sim.system.kernels.generic_rank - 1])
+            rank = min(sim.system.kernels.generic_rank, len(J[0]))  # fewer rows where constraints are switched off
+            if len(part.rows) < rank and not len(piece.solution.y):  # a singular start: no part is regular
+                lost = float(np.linalg.svd(np.asarray(J[0]), compute_uv=False)[rank - 1])
                 return lost, lost, lost
             for retained, x in zip(found, part.smallest(J), strict=True):
                 retained.append(x)

@@ -13,6 +13,7 @@ import numpy as np
 
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.driver import driven
+from linkwright.mechanics.constraints.single_row import free_rows
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion
 from linkwright.model.coordinates import lengths
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class StopRows(NamedTuple):
-    """Values, k and J of coordinates."""
+    """Values, k and J of coordinates, and of rows of constraints that have a travel."""
 
     coordinates: tuple[str, ...]
 
@@ -35,9 +36,10 @@ class StopRows(NamedTuple):
         m, d = motion(skel, q, v), skel.tree.description
         at = Instant.moving(skel, m, t[0], references)
         lines = {name: forces.line(at, ends) for name, ends in lengths(d).items() if name in self.coordinates}
+        free = free_rows(skel)
         # the row of a distance is that of its square, divided by the length it follows: here its own
-        laws = [Parabola(lines[x].length, lines[x].rate, 0.0) if x in lines else Line(0.0, 0.0) for x in self.coordinates]
-        rows = [driven(d, name, law) for name, law in zip(self.coordinates, laws, strict=True)]
+        laws = {x: Parabola(lines[x].length, lines[x].rate, 0.0) if x in lines else Line(0.0, 0.0) for x in self.coordinates}
+        rows = [free[name] if name in free else driven(d, name, law) for name, law in laws.items()]
         c = replace(eq.loops, constraints=tuple(rows)).at(q, v, t[0], references, m)
         own = np.array([lines[x].length if x in lines else 0.0 for x in self.coordinates])
         return {"value": c.phi + own, "k": c.k, "J": c.J}

@@ -21,24 +21,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from linkwright import elements
 from linkwright.drives.base import target
+from linkwright.elements import RowTravel
 from linkwright.errors import UsageError, listing
 from linkwright.integrators import NEVER, HeldEnd
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints import Constraint
+from linkwright.mechanics.constraints.coupling import CouplingConstraint
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.constraints.single_row import SingleRow, free_rows, held_row
 from linkwright.mechanics.dynamics.reactions import every_joint_wrench, labeled
 from linkwright.mechanics.dynamics.terms import Terms, terms
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import at_origin, unit_push
+from linkwright.mechanics.kinematics.motion import Skeleton, motion
 from linkwright.model.curves.polynomial import Line
-from linkwright.model.description import Description
 from linkwright.numerics.constrained_gauss_newton import step_with_inequalities
 from linkwright.numerics.linalg import factor, least_squares
 from linkwright.numerics.one_sided import MOVES, pushing_rows
 from linkwright.numerics.tolerances import NEGLIGIBLE, ZERO_SHARE
-from linkwright.results.records import Column, acting
+from linkwright.results.records import Column, acting, push_name
 from linkwright.results.state import State
 from linkwright.simulation.events import When
 
@@ -49,38 +53,84 @@ if TYPE_CHECKING:
 
 SLOW = 1e-3  # rad/s, or characteristic lengths a second: slower impacts do not rebound
 REACHED = 1e-9  # radians, or characteristic lengths: nearer than this an end is reached
-BEYOND = 1e-10  # an event is that far beyond the end: a bounce begins on its near side
+BEYOND = 1e-12  # an event is that far beyond the end: a bounce begins on its near side
 HOP = 1e-8  # radians, or characteristic lengths: lower hops are none
 PRESCRIBED = ("speed", "position", "moves")  # kinds of drives that move a coordinate whatever stops it
 
 
 @dataclass(frozen=True)
 class StopEnd:
-    """One end of a rigid stop."""
+    """One end of a rigid stop, of a rope, or of the travel that a row of a constraint has in a run."""
 
     stop: str
-    coordinate: str
+    coordinate: str  # or the name of a row, `cam.ratio`
     side: float  # 1: the upper end, -1: the lower one
     at: float
     restitution: float = 0.0
+    kind: str = "end"  # "end", "pull", "play", or "contact" where the other side is open
+    row: bool = False  # of a constraint
 
     @property
     def key(self) -> str:
-        return f"{self.stop} {'upper' if self.side > 0.0 else 'lower'}"
+        return self.stop if self.kind in ("pull", "contact") else f"{self.stop} {'upper' if self.side > 0.0 else 'lower'}"
 
-    def constraint(self, d: Description) -> Constraint:
+    @property
+    def events(self) -> tuple[str, str]:
+        """Names of the events in which it is reached and left."""
+        if self.kind == "end":
+            return f"stop {self.key}", f"off stop {self.key}"
+        if self.kind == "pull":
+            return f"{self.key} becomes taut", f"{self.key} goes slack"
+        return f"{self.key} touches", f"{self.key} leaves"
+
+    def constraint(self, skel: Skeleton) -> Constraint:
         """The row that holds the coordinate at the end."""
-        return driven(d, self.coordinate, Line(self.at, 0.0))
+        return held_row(skel, self.coordinate, self.at)
+
+    def value(self, st: State) -> Any:
+        """Value of the coordinate or row at a state."""
+        if not self.row:
+            return st[self.coordinate]
+        skel = st.skel
+        return free_rows(skel)[self.coordinate].rows(skel, motion(skel, st.q, st.v), st.v, st.t, st.references).phi[0]
 
 
-def ends_of(d: Description) -> tuple[StopEnd, ...]:
-    """Ends of the rigid stops of a model of numbers."""
-    out = []
+def ends_of(skel: Skeleton) -> tuple[StopEnd, ...]:
+    """Ends of everything one-sided in a model of numbers: rigid stops, ropes, rows of constraints with a travel."""
+    d = skel.tree.description
+    ropes, out = {x.name for x in d.pulling}, []
     for s in d.rigid_stops:
+        kind = "pull" if s.name in ropes else "end"
         for side, end in ((-1.0, s.lower), (1.0, s.upper)):
             if end is not None:
-                out.append(StopEnd(s.name, s.joint, side, float(end), float(s.restitution)))
+                out.append(StopEnd(s.name, s.joint, side, float(end), float(s.restitution), kind))
+    for x in elements.constraints(d):
+        travel = x.row_travel
+        if travel is None:
+            continue
+        for name, row in free_rows(skel).items():
+            if row.name == x.name:
+                out += [_end(x, name, travel, *end) for end in _open_ends(skel, row, travel)]
     return tuple(out)
+
+
+def _open_ends(skel: Skeleton, row: SingleRow, travel: RowTravel) -> list[tuple[float, float]]:
+    """(side, end) of the ends of a row that are there."""
+    ends = [(side, float(end)) for side, end in ((-1.0, travel.lower), (1.0, travel.upper)) if end is not None]
+    turned = travel.lifts and isinstance(row.of, CouplingConstraint) and row.of.lifted(skel) < 0.0
+    return [(-side, -end) for side, end in ends] if turned else ends
+
+
+def _end(x: Any, name: str, travel: RowTravel, side: float, at: float) -> StopEnd:
+    both = travel.lower is not None and travel.upper is not None
+    kind = "play" if both else "contact" if travel.lifts else "pull"
+    own = x.name if len(x.labels) == 1 else name
+    return StopEnd(own, name, side, at, float(travel.restitution), kind, True)
+
+
+def released(skel: Skeleton) -> tuple[str, ...]:
+    """Names of the constraints that hold one way in a run."""
+    return tuple(x.name for x in elements.constraints(skel.tree.description) if x.row_travel is not None)
 
 
 # -------------------------------------------------------------------- events
@@ -95,6 +145,21 @@ class StopAction:
 
     def __str__(self) -> str:
         return f"{self.verb} {self.name}"
+
+
+@dataclass(frozen=True)
+class RowValue:
+    """Value of a row of a constraint as the function of an event."""
+
+    end: StopEnd
+    kept = True  # its kernel serves every mode
+
+    @property
+    def __name__(self) -> str:
+        return self.end.coordinate
+
+    def __call__(self, st: State) -> Any:
+        return self.end.value(st)
 
 
 class StopPush:
@@ -112,9 +177,11 @@ def events_of(loops: Loops, ends: Sequence[StopEnd]) -> tuple[When, ...]:
     out = []
     for e in ends:
         at = e.at + e.side * BEYOND * _size(loops, e)
-        out.append(When(e.coordinate, f"stop {e.key}", int(e.side), True, at, (StopAction("reach", e.key),)))
+        reached, left = e.events
+        watched: Any = RowValue(e) if e.row else e.coordinate
+        out.append(When(watched, reached, int(e.side), True, at, (StopAction("reach", e.key),)))
         push: Any = StopPush(e)
-        out.append(When(push, f"off stop {e.key}", -1, True, 0.0, (StopAction("leave", e.key),)))
+        out.append(When(push, left, -1, True, 0.0, (StopAction("leave", e.key),)))
     return tuple(out)
 
 
@@ -170,8 +237,7 @@ class Reached(NamedTuple):
         cls, loops: Loops, given: Sequence[Constraint], ends: Sequence[StopEnd], st: State, armature: np.ndarray, external: Any = ()
     ) -> Reached:
         """`given` are constraints of locks and prescribed motions."""
-        d = loops.skel.tree.description
-        tied = loops.with_([*given, *(e.constraint(d) for e in ends)])
+        tied = loops.with_([*given, *(e.constraint(loops.skel) for e in ends)])
         T = terms(tied, st.q, st.v, st.t, st.references, external)
         assert T.place is not None
         c = T.columns
@@ -289,18 +355,18 @@ def resting(
 
 def reached(loops: Loops, ends: Sequence[StopEnd], st: State) -> list[StopEnd]:
     """Ends at which a state is."""
-    return [e for e in ends if abs(float(st[e.coordinate]) - e.at) <= REACHED * _size(loops, e)]
+    return [e for e in ends if abs(float(e.value(st)) - e.at) <= REACHED * _size(loops, e)]
 
 
 def _size(loops: Loops, e: StopEnd) -> float:
     """A radian, or the characteristic length."""
-    return loops.kappa if e.constraint(loops.skel.tree.description).kinds[0] == "length" else 1.0
+    return loops.kappa if e.constraint(loops.skel).kinds[0] == "length" else 1.0
 
 
 def beyond(loops: Loops, ends: Sequence[StopEnd], st: State) -> list[StopEnd]:
     """Ends that a state is beyond."""
     near = {e.key for e in reached(loops, ends, st)}
-    return [e for e in ends if e.key not in near and e.side * (float(st[e.coordinate]) - e.at) > 0.0]
+    return [e for e in ends if e.key not in near and e.side * (float(e.value(st)) - e.at) > 0.0]
 
 
 def without(loops: Loops, off: Sequence[str]) -> Loops:
@@ -331,8 +397,9 @@ class StopPushes(NamedTuple):
 def stop_columns(sim: Simulation) -> dict[str, str]:
     """Channels of the pushes of rigid stops, and their dimensions: of every coordinate with a rigid end that nothing moves past it."""
     skel, given = sim.system.loops.skel, unstoppable(sim.drive, {})
-    targets = [target(skel, name) for name in coordinates(sim.ends) if name not in given]
-    return {f"{x.name}.stop.{x.effort_kind}": x.effort_kind for x in targets}
+    own = dict.fromkeys(e.coordinate for e in sim.ends.values() if not e.row and e.coordinate not in given)
+    kinds = {name: target(skel, name).effort_kind for name in own}
+    return {push_name(skel.tree.description, name, kind): kind for name, kind in kinds.items()}
 
 
 def pushes_of(sim: Simulation, piece: RunPiece, near: np.ndarray) -> StopPushes:
@@ -347,11 +414,21 @@ def pushes_of(sim: Simulation, piece: RunPiece, near: np.ndarray) -> StopPushes:
 
 def columns_of(sim: Simulation, found: StopPushes | None, n: int) -> dict[str, tuple[np.ndarray, str]]:
     """Columns of the pushes over a mode of n samples, zero where nothing rests."""
-    out = {name: (np.zeros(n), kind) for name, kind in stop_columns(sim).items()}
+    out, d = {name: (np.zeros(n), kind) for name, kind in stop_columns(sim).items()}, sim.system.description
     for i, e in enumerate(() if found is None else found.ends):
-        name = next((x for x in out if x.rpartition(".stop.")[0] == e.coordinate), None)
-        if name is not None and found is not None:
-            out[name] = out[name][0] + found.values[:, i], out[name][1]
+        names = [] if e.row else [push_name(d, e.coordinate, kind) for kind in ("force", "torque")]
+        for name in names:
+            if name in out and found is not None:
+                out[name] = out[name][0] + (-1.0 if e.kind == "pull" else 1.0) * found.values[:, i], out[name][1]
+    return out
+
+
+def multipliers_of(found: StopPushes, names: Sequence[str]) -> np.ndarray:
+    """Pushes of rows of constraints as their multipliers, (samples, rows of all loops)."""
+    out = np.zeros((len(found.values), len(names)))
+    for i, e in enumerate(found.ends):
+        if e.row:
+            out[:, names.index(e.coordinate)] += found.values[:, i]
     return out
 
 
@@ -385,7 +462,7 @@ def sharing(
         pushes += [(node, w * x[i]) for name, x in efforts.items() for node, w in unit_push(d, at, name)]
         pushes += [(loops.skel.node(body), at_origin(at, loops.skel.node(body), w[i])) for body, w in wrenches.items()]
         moved = [driven(d, name, Line(target(loops.skel, name).position(at), 0.0)) for name in given]
-        tied = loops.with_([*moved, *(e.constraint(d) for e in ends)])
+        tied = loops.with_([*moved, *(e.constraint(loops.skel) for e in ends)])
         place = Instant(loops.skel, q, v, float(t), at.references, loops=tied, motion=at.motion, external=pushes)
         known = np.concatenate([lam[i], found.values[i], np.zeros(len(ends) - len(found.ends))])
         chosen = least_pushes(place, known, a[i], ends)

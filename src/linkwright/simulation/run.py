@@ -56,7 +56,8 @@ SHORT = 0.01
 def simulate(system: Compiled, st: State | None, duration: Any, options: Options) -> Trajectory:
     """Return the motion from a state, or from the start that the drives need; see `System.simulate`."""
     begin = DrivenStart(st) if st is not None else driven_start(system, options.drive or {})
-    system.need_start(begin.state, options.off, options.parameters is None)
+    off = (options.off,) if isinstance(options.off, str) else options.off
+    system.need_start(begin.state, (*off, *rigid_stops.released(system.loops.skel)), options.parameters is None)
     return run_from(system, begin, duration, options)
 
 
@@ -215,7 +216,9 @@ class Simulation:
         )
         near = within(self.options.tolerance if self.options.adaptive else None)
         self.evidence = Evidence(self.system, named, bool(driven), self.parameters, near)
-        self.ends = {e.key: e for e in rigid_stops.ends_of(self.loops.skel.tree.description)}
+        self.ends = {
+            e.key: e for e in rigid_stops.ends_of(self.loops.skel) if not e.row or e.constraint(self.loops.skel).name not in self.off
+        }
         self.events = (*self.events, *rigid_stops.events_of(self.loops, tuple(self.ends.values())))
         rubbing = [f.name for f in self.system.description.rubbing]
         if rubbing:
@@ -239,7 +242,8 @@ class Simulation:
             return "interrupted"
 
     def _go(self) -> str:
-        mode, st = self._begun(RunMode(dict(self.drive), {}, self.off), self.start)
+        off = tuple(dict.fromkeys((*self.off, *rigid_stops.released(self.loops.skel))))
+        mode, st = self._begun(RunMode(dict(self.drive), {}, off), self.start)
         carried: dict[str, float] = {}
         works = np.zeros(3)
         with Bar(self.start.t, self.t_end, *shown(self.options.progress)) as bar:

@@ -117,7 +117,7 @@ def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
             "derivatives of a run need an explicit integrator (rk4, dopri) and the stabilizer 'project' or 'none', without options.",
             name="integrator",
         )
-    if len(sim.pieces) != 1 or sim.off or sim.pieces[0].mode.rests or o.formulation not in (None, "sslm"):
+    if len(sim.pieces) != 1 or sim.pieces[0].mode.off or sim.pieces[0].mode.rests or o.formulation not in (None, "sslm"):
         one = "no switching events, no rigid stop that holds, no constraints off, formulation sslm"
         raise UsageError(f"derivatives of a run need one mode of motion: {one}.")
     act = sim.pieces[0].evaluator.setup.actuation

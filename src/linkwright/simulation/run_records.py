@@ -119,6 +119,8 @@ def _solved(sim: Simulation, piece: RunPiece) -> dict[str, Any]:
             pushed = rigid_stops.sharing(sim, piece, near, a, found.lam, pushed, columns)
             sim.notes += [x for x in (rigid_stops.sharing_note(pushed.ends),) if x not in sim.notes]
     columns |= rigid_stops.columns_of(sim, pushed, n)
+    if pushed is not None:
+        lam += rigid_stops.multipliers_of(pushed, names)
     works = x[:, len(setup.actuation.x0) :] if sim.needs_power else np.zeros((n, 3))
     return {"a": a, "lam": lam, "tau": head["tau"], "columns": columns, "works": works}
 

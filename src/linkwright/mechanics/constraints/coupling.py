@@ -92,6 +92,11 @@ class CouplingConstraint:
             phi, k = phi - factor * x.q[0], k - factor * x.bias
         return ConstraintRows(np.array([phi]), G, k, np.zeros(1))
 
+    def lifted(self, skel: Skeleton) -> float:
+        """1 where the follower leaves the disc as the residual grows, -1 where it falls."""
+        assert self.cam is not None
+        return 1.0 if float(np.real(self.cam.at(skel.start_coordinates[self.first.name][0]).work)) > 0.0 else -1.0
+
     def coordinate(self, skel: Skeleton, m: Motion, references: Any) -> Any:
         """The driving joint's coordinate."""
         return joint_rate(skel, m, self.first, references[self.first.name]).q[0]

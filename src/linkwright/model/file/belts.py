@@ -63,6 +63,14 @@ class _BeltReader:
             )
         self.closed = "around" in self.keys
 
+    def _slack(self) -> bool:
+        slack = self.keys["slack"].flag(f"{self.what}: slack") if "slack" in self.keys else False
+        if slack and self.closed:
+            raise self.keys["slack"].error(
+                f"{self.what}: a closed belt is pretensioned and not slack. Give a rope by `path:`.", name=self.what
+            )
+        return slack
+
     def belt(self) -> Belt:
         key = "around" if self.closed else "path"
         items = self.keys[key].sequence(f"{self.what}: {key}")
@@ -75,7 +83,8 @@ class _BeltReader:
         numeric = [_span(self._numbers(a), self._numbers(b)) for a, b in self._pairs(places)]
         pulleys = self._directed(places, numeric)
         belt = Belt(self.name, pulleys, tuple(p.radius for p in places), (), self.closed, carrier, self._pretension(carrier),
-                    self._length(carrier), self._pitch(), self.entry.where)  # fmt: skip
+                    self._length(carrier), self._pitch(), self.entry.where, self._slack(),
+                    self.reader.restitution(self.keys, self.what))  # fmt: skip
         if carrier and not belt.rows:
             raise self.entry.error(
                 f"{self.what} turns one pulley only, so it transmits nothing: name the `joint:` of two pulleys.", name=self.what

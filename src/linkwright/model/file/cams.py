@@ -32,7 +32,11 @@ def read_cam(reader: Elements, name: str, entry: FileNode) -> Cam:
         raise entry.error(f"{what} names joint '{first}' twice. Name the hinge of the disc and the joint of the follower.", name=first)
     contact = _contact(reader, keys, entry, (first, second), what)
     kinds = (ANGLE, reader.coordinate(second))
-    return Cam(name, first, second, where=entry.where, cam=contact, **_law(reader, keys, entry, kinds, what))
+    lifts = keys["lift_off"].flag(f"{what}: lift_off") if "lift_off" in keys else False
+    if lifts and contact.groove:
+        raise keys["lift_off"].error(f"{what}: a groove holds the roller, so that it cannot lift off. Keep one of them.", name=what)
+    law = _law(reader, keys, entry, kinds, what)
+    return Cam(name, first, second, where=entry.where, cam=contact, restitution=reader.restitution(keys, what), lift_off=lifts, **law)
 
 
 def _law(reader: Elements, keys: dict[str, FileNode], entry: FileNode, kinds: tuple[Dimension, Dimension], what: str) -> dict[str, Any]:

@@ -33,7 +33,8 @@ def read_coupling(reader: Elements, name: str, entry: FileNode) -> Coupling:
     if reader.context.numeric(ratio) == 0.0:
         raise keys["ratio"].error(f"{what} has the ratio 0, which would block joint '{second}'. Give another ratio.", name=second)
     offset = reader.value(keys, "offset", y, what)
-    return Coupling(name, first, second, ratio, offset, table, entry.where, polynomial, plus, **moves)
+    free = {"play": reader.value(keys, "play", y, what, 0.0, least=0.0), "restitution": reader.restitution(keys, what)}
+    return Coupling(name, first, second, ratio, offset, table, entry.where, polynomial, plus, **moves, **free)
 
 
 def program(reader: Elements, keys: dict[str, FileNode], entry: FileNode, kinds: tuple[Dimension, Dimension], what: str) -> dict[str, Any]:

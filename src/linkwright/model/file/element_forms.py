@@ -14,6 +14,7 @@ from linkwright.model.file.couplings import read_coupling
 from linkwright.model.file.cylinders import read_cylinder
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.gears import read_gear
+from linkwright.model.file.rods import read_rod
 from linkwright.model.file.stops import read_stop, strokes
 from linkwright.model.file.text_nodes import FileNode
 
@@ -24,6 +25,7 @@ FORMS: dict[str, Callable[[Elements, str, FileNode], Any]] = {  # `form` of an e
     "coupling": read_coupling,
     "cylinder": read_cylinder,
     "gear": read_gear,
+    "rope": read_rod,
     "stop": read_stop,
     "surface": read_surface,
 }
@@ -35,14 +37,15 @@ def read_elements(reader: Elements, keys: dict[str, FileNode]) -> Mapping[str, t
     for section in elements.SECTIONS:
         if section in keys:
             reader.found[section] = _section(reader, section, keys[section])
-            out[elements.held_in(elements.kinds(section)[0])] += reader.found[section]
+            for x in reader.found[section]:
+                out[elements.held_in(type(x))] += (x,)
     held = elements.held_in(Stop)
     return {**out, held: (*strokes(reader, keys), *out[held])}
 
 
 def _section(reader: Elements, section: str, node: FileNode) -> tuple[Any, ...]:
     among = elements.kinds(section)
-    form = FORMS.get(among[0].form)
+    form = next((FORMS[x.form] for x in among if x.form), None)  # kinds of a section are read by one piece, or by their fields
     entries = reader.entries(node, section, among[0].word)
     found = ((entry, reader.element(name, entry, among) if form is None else form(reader, name, entry)) for name, entry in entries)
     return tuple(_checked(thing, entry) for entry, thing in found)

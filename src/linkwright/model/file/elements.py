@@ -19,7 +19,7 @@ from linkwright.model.file.channel_laws import ChannelDimensions, varying
 from linkwright.model.file.geometry import add, length, rotate, sub, transpose, vector
 from linkwright.model.file.reading_context import Context
 from linkwright.model.file.text_nodes import FileNode
-from linkwright.text.units import ANGLE, LENGTH, Dimension, dimension_of
+from linkwright.text.units import ANGLE, LENGTH, NONE, Dimension, dimension_of
 
 Further = Callable[[dict[str, FileNode]], dict[str, Any]]  # keys of an entry -> fields
 EXAMPLES = {"torque": "5 N m", "torsional stiffness": "30 N m/rad", "torsional damping": "0.1 N m s/rad"}
@@ -81,6 +81,13 @@ class Elements:
         value = self.context.number(keys[key], dimension, f"{what}: {key}")
         if self.context.numeric(value) <= 0.0:
             raise keys[key].error(f"{what}: {key} is {self.context.shown(value, dimension)}, it must be greater than zero.", name=what)
+        return value
+
+    def restitution(self, keys: dict[str, FileNode], what: str) -> Any:
+        """The key `restitution`, 0 to 1; 0 where it is left out."""
+        value = self.value(keys, "restitution", NONE, what, 0.0, least=0.0)
+        if self.context.numeric(value) > 1.0:
+            raise keys["restitution"].error(f"{what}: restitution must be at most 1.", name=what)
         return value
 
     def between(self, keys: dict[str, FileNode], node: FileNode, what: str) -> tuple[PointRef, PointRef]:

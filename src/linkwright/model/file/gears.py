@@ -19,13 +19,15 @@ def read_gear(reader: Elements, name: str, entry: FileNode) -> Gear:
     alpha = reader.value(keys, "pressure_angle", ANGLE, what, Gear.pressure_angle, least=0.0)
     if reader.context.numeric(alpha) >= math.radians(60):
         raise keys["pressure_angle"].error(f"{what}: the pressure angle must be below 60 deg. The standard is 20 deg.", name=what)
+    play, restitution = reader.value(keys, "play", LENGTH, what, 0.0, least=0.0), reader.restitution(keys, what)
+    free = {"play": play, "restitution": restitution}
     if "pinion" in keys:
         entry.keys(what, Gear.ways["rack"].keys, Gear.ways["rack"].required)
         first, second = reader.joint(keys["pinion"], what), reader.joint(keys["rack"], what)
         if reader.slides(first) or not reader.slides(second):
             raise entry.error(f"{what}: the pinion must be on a hinge and the rack on a slider. Exchange or correct them.", name=what)
         radius = _radii(reader, keys, entry, what, ["radius"])[0]
-        return Gear(name, first, second, radius, rack=True, pressure_angle=alpha, where=entry.where)
+        return Gear(name, first, second, radius, rack=True, pressure_angle=alpha, where=entry.where, **free)
     entry.keys(what, Gear.ways["wheels"].keys, Gear.ways["wheels"].required)
     first, second = (reader.joint(n, f"{what}: joints") for n in keys["joints"].sequence(f"{what}: joints", 2))
     if first == second or reader.slides(first) or reader.slides(second):
@@ -34,7 +36,7 @@ def read_gear(reader: Elements, name: str, entry: FileNode) -> Gear:
         )
     radii = _radii(reader, keys, entry, what, ["first", "second"])
     internal = keys["internal"].flag(f"{what}: internal") if "internal" in keys else False
-    return Gear(name, first, second, radii[0], radii[1], internal, False, alpha, entry.where)
+    return Gear(name, first, second, radii[0], radii[1], internal, False, alpha, entry.where, **free)
 
 
 def _radii(reader: Elements, keys: dict[str, FileNode], entry: FileNode, what: str, wheels: list[str]) -> list[Any]:

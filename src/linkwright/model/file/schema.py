@@ -148,10 +148,12 @@ def _section(section: str) -> dict[str, Any]:
     first = kinds[0]
     one: dict[str, Any] = _element(first)
     if len(kinds) > 1:
-        types = {"anyOf": [{"const": x.type, "description": _text(x)} for x in kinds], "description": "kind (default: by its keys)"}
-        by_type = [{"if": {"properties": {"type": {"const": x.type}}}, "then": _element(x)} for x in kinds]
-        one = {"type": "object", "properties": {"type": types}, "if": {"required": ["type"]}, "then": {"allOf": by_type}}
-        one["else"] = _guessed(kinds)
+        one = {"type": "object", **_guessed(kinds)}
+        if first.type:
+            types = {"anyOf": [{"const": x.type, "description": _text(x)} for x in kinds], "description": "kind (default: by its keys)"}
+            by_type = [{"if": {"properties": {"type": {"const": x.type}}}, "then": _element(x)} for x in kinds]
+            one = {"type": "object", "properties": {"type": types}, "if": {"required": ["type"]}, "then": {"allOf": by_type}}
+            one["else"] = _guessed(kinds)
     elif first.ways:
         one = {"type": "object", **_by_keys([(_only(first, name), _way(first, name)) for name in reversed(first.ways)])}
     return mapping(one, _text(first) if len(kinds) == 1 else f"{first.section} by name")

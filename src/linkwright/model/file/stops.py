@@ -12,7 +12,7 @@ from linkwright.model.coordinates import joint_name
 from linkwright.model.file.chains import is_chain
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.text_nodes import FileNode
-from linkwright.text.units import ANGLE, LENGTH, NONE, STIFFNESS, TIME, TORSIONAL_STIFFNESS, multiply
+from linkwright.text.units import ANGLE, LENGTH, STIFFNESS, TIME, TORSIONAL_STIFFNESS, multiply
 
 
 def strokes(reader: Elements, keys: dict[str, FileNode]) -> tuple[Stop, ...]:
@@ -60,9 +60,7 @@ def read_stop(reader: Elements, name: str, entry: FileNode) -> Stop:
         raise keys[wrong].error(f"{what}: a {'rigid' if rigid else 'springy'} stop has no {wrong}. {advice}", name=what)
     stiffness = None if rigid else reader.positive(keys, "stiffness", STIFFNESS if slides else TORSIONAL_STIFFNESS, what)
     damping = reader.value(keys, "damping", multiply(TIME, travel, -1), what, 0.0, least=0.0)
-    restitution = reader.value(keys, "restitution", NONE, what, 0.0, least=0.0)
-    if reader.context.numeric(restitution) > 1.0:
-        raise keys["restitution"].error(f"{what}: restitution must be at most 1.", name=what)
+    restitution = reader.restitution(keys, what)
     own = None if joint in reader.lines else JOINTS[reader.joints[joint_name(joint)].type]
     if rigid and own is not None and own.q_names != own.v_names:
         raise entry.error(f"{what}: a coordinate of a joint with a quaternion needs a stop with `stiffness:`.", name=what)

@@ -30,6 +30,7 @@ from linkwright.elements import (
     Gear,
     NumberRole,
     PointRole,
+    Rope,
     Stop,
     Surface,
     TurnsRole,
@@ -328,8 +329,14 @@ def _joint(joint: Joint, flat: int) -> dict[str, Any]:
     return out
 
 
+def _given(x: Any, *names: str) -> dict[str, Any]:
+    """Numbers of an element that are not what they are when they are left out."""
+    own = ((name, getattr(x, name)) for name in names)
+    return {name: value for name, value in own if isinstance(value, Expr) or value != getattr(type(x), name)}
+
+
 def _coupling(c: Coupling) -> dict[str, Any]:
-    out: dict[str, Any] = {"from": c.first, "to": c.second}
+    out: dict[str, Any] = {"from": c.first, "to": c.second, **_given(c, "play", "restitution")}
     if c.plus:
         out["plus"] = dict(c.plus)
     if c.table is not None:
@@ -344,7 +351,7 @@ def _coupling(c: Coupling) -> dict[str, Any]:
 
 def _cam(c: Cam) -> dict[str, Any]:
     assert c.cam is not None
-    return {**_coupling(c), **_contact(c.cam)}
+    return {**_coupling(c), **_contact(c.cam), **({"lift_off": True} if c.lift_off else {})}
 
 
 def _contact(cam: CamContact) -> dict[str, Any]:
@@ -358,10 +365,11 @@ def _contact(cam: CamContact) -> dict[str, Any]:
 
 
 def _gear(g: Gear) -> dict[str, Any]:
+    free = _given(g, "play", "restitution")
     if g.rack:
-        return {"pinion": g.first, "rack": g.second, "radius": g.radius_first, "pressure_angle": g.pressure_angle}
+        return {"pinion": g.first, "rack": g.second, "radius": g.radius_first, "pressure_angle": g.pressure_angle, **free}
     radii = [g.radius_first, g.radius_second]
-    return {"joints": [g.first, g.second], "radii": radii, "internal": g.internal, "pressure_angle": g.pressure_angle}
+    return {"joints": [g.first, g.second], "radii": radii, "internal": g.internal, "pressure_angle": g.pressure_angle, **free}
 
 
 @cache
@@ -420,7 +428,7 @@ def _belt(b: Belt) -> dict[str, Any]:
         end = not b.closed and i in (0, len(b.pulleys) - 1)
         places.append(at if end and not p.turn else {**own, "radius": radius, **turn})
     given = {k: x for k, x in (("pretension", b.pretension), ("pitch", b.pitch), ("length", b.length)) if x is not None}
-    return {"around" if b.closed else "path": places, **given}
+    return {"around" if b.closed else "path": places, **given, **({"slack": True} if b.slack else {}), **_given(b, "restitution")}
 
 
 def _cylinder(c: Cylinder) -> dict[str, Any]:
@@ -443,6 +451,10 @@ def _names(side: Sequence[str]) -> Any:
     return side[0] if len(side) == 1 else list(side)
 
 
+def _rope(x: Rope) -> dict[str, Any]:
+    return {"between": _ends(x.between), "length": x.length, "slack": True, **_given(x, "restitution")}
+
+
 # `form` of an element -> how it is written
 FORMS: dict[str, Any] = {
     "belt": _belt,
@@ -451,6 +463,7 @@ FORMS: dict[str, Any] = {
     "coupling": _coupling,
     "cylinder": _cylinder,
     "gear": _gear,
+    "rope": _rope,
     "stop": _stop,
     "surface": _surface,
 }

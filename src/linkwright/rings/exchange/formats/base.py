@@ -186,12 +186,15 @@ def number(text: str) -> float:
 
 def warn_of_losses(mechanism: Any, writer: str, *, laws: bool) -> None:
     """Warn of what acts in `simulate` alone: rigid stops and, where a format has no `laws` of drives inside, what the drives do."""
+    from linkwright.api import elements
     from linkwright.rings.exchange.writing.losses import Loss, warn
 
     d = mechanism.description
-    lost = [Loss(s.name, "a rigid stop, which nothing holds there") for s in d.rigid_stops]
+    stops = [Loss(s.name, "a rigid stop, which nothing holds there") for s in d.rigid_stops]
+    both = [x for x in elements.constraints(d) if x.row_travel is not None]
+    lost = [*stops, *(Loss(x.name, "slack, play or lift-off, which it does not have there: it holds both ways") for x in both)]
     advice = ""
-    if lost:
+    if stops:
         first = "Write the model as YAML first, m.save('my.yaml') or `linkwright export`, and give" if mechanism.imported else "Give"
         advice = f"{first} the stops a `stiffness:`."
     warn(writer, d.name, [*lost, *(() if laws else _laws(d.drives))], advice)
