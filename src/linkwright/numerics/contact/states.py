@@ -1,0 +1,157 @@
+"""States of contacts at one instant: which of them open, stick or slip, and whether that is the only answer.
+
+A planar block is open, sticks, or slips one of two ways; a one-sided block is open or closed. Up to `MOST_TRIED` combinations are solved and
+counted: none or several that move differently are Painleve's paradox, in which Coulomb's law and rigid bodies contradict each other. Beyond
+that, and where rows depend on each other (four feet of a table), the ladder finds one answer, whose forces may be shared in other ways.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from linkwright.numerics.contact.problem import PLANAR, ROWS
+from linkwright.numerics.contact.solver import ContactSolver
+
+OPEN, STICK, SLIP = 0, 1, 2
+MOST_TRIED = 256  # combinations: four planar contacts
+FITS = 1e-10  # of the largest force and of the largest free rate: a state may fail its conditions by that much
+SINGULAR = 1e-11  # determinant of a combination over that of rows of its size at right angles
+SAME = 1e-8  # of the largest rate: answers that differ by less are one motion
+
+
+@dataclass(frozen=True)
+class StatesFound:
+    """Efforts p and rates u = W p + b, the state of every block and the sense in which it slips (-1, 0, 1), and how many answers move
+    differently: 0 none, 1, or more; `shared`: efforts are not unique."""
+
+    p: np.ndarray
+    u: np.ndarray
+    states: tuple[int, ...]
+    senses: tuple[float, ...]
+    answers: int
+    residual: float = 0.0
+    stage: int = 0  # of the ladder
+    shared: bool = False
+
+
+def states(kinds: Sequence[int], W: np.ndarray, b: np.ndarray, mu: np.ndarray, near: np.ndarray | None = None) -> StatesFound:
+    """Find the states of contacts. near: rates of the moment before, which decide between several answers.
+
+    W need not be symmetric: the efforts of contacts that slip already act along n - mu s t.
+    """
+    if not len(kinds):
+        return StatesFound(np.zeros(0), np.zeros(0), (), (), 1)
+    tried = np.prod([4 if k == PLANAR else 2 for k in kinds])
+    fitting = _fitting(tuple(kinds), W, b, mu) if tried <= MOST_TRIED else []
+    if fitting:
+        several = _apart(fitting, W, b)
+        p, code = several[0] if near is None else min(several, key=lambda x: float(np.abs(W @ x[0] + b - near).max()))
+        found = tuple((OPEN, STICK, SLIP, SLIP)[c] for c in code)
+        senses = tuple((0.0, 0.0, -1.0, 1.0)[c] for c in code)
+        other = len(fitting) > len(several) and _differ(fitting, several)
+        return StatesFound(p, W @ p + b, found, senses, len(several), shared=other)
+    symmetric = bool(np.abs(W - W.T).max() <= FITS * np.abs(W).max())
+    found = ContactSolver(kinds).solve(W, b, mu, symmetric=symmetric)
+    if not found.solved:
+        return StatesFound(found.p, found.u, *_named(kinds, found.p, found.u, b), 0, found.residual, found.stage)
+    return StatesFound(found.p, found.u, *_named(kinds, found.p, found.u, b), 1, found.residual, found.stage, shared(kinds, W, found.p))
+
+
+def shared(kinds: Sequence[int], W: np.ndarray, p: np.ndarray) -> bool:
+    """Return True if the efforts of the blocks that push may change without any rate."""
+    first = np.cumsum([0, *(ROWS[k] for k in kinds)])
+    size = float(np.abs(p).max(initial=0.0))
+    rows = [r for i, k in enumerate(kinds) if p[first[i]] > FITS * size for r in range(first[i], first[i] + ROWS[k])]
+    if len(rows) < 2:
+        return False
+    own = W[np.ix_(rows, rows)]
+    scale = np.sqrt(np.maximum(np.diag(own), 1e-300))
+    return bool(np.linalg.matrix_rank(own / scale / scale[:, None], tol=1e-9) < len(rows))
+
+
+@cache
+def _combinations(kinds: tuple[int, ...]) -> np.ndarray:
+    """(combinations, blocks): 0 open, 1 closed or sticking, 2 and 3 slipping back and forth; what sticks comes first."""
+    return np.array(list(itertools.product(*((1, 2, 3, 0) if k == PLANAR else (1, 0) for k in kinds))))
+
+
+def _fitting(kinds: tuple[int, ...], W: np.ndarray, b: np.ndarray, mu: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Efforts and codes of all combinations that fit, of those whose rows are independent."""
+    every, n = _combinations(kinds), len(b)
+    first = np.cumsum([0, *(ROWS[k] for k in kinds)])
+    K, right = np.zeros((len(every), n, n)), np.zeros((len(every), n))
+    for i, kind in enumerate(kinds):
+        k, code = int(first[i]), every[:, i]
+        closed = code > 0
+        K[closed, k], right[closed, k] = W[k], -b[k]
+        K[~closed, k, k] = 1.0
+        if kind != PLANAR:
+            continue
+        sticks = code == 1
+        K[sticks, k + 1], right[sticks, k + 1] = W[k + 1], -b[k + 1]
+        K[~sticks, k + 1, k + 1] = 1.0
+        K[code == 2, k + 1, k] = -mu[i]  # pushes forward, so it slips back
+        K[code == 3, k + 1, k] = mu[i]
+    lengths = np.linalg.norm(K, axis=2, keepdims=True)
+    with np.errstate(all="ignore"):
+        scaled = K / lengths
+        firm = np.abs(np.linalg.det(scaled)) > SINGULAR
+    firm &= np.isfinite(lengths).all(axis=(1, 2)) & (lengths > 0.0).all(axis=(1, 2))
+    if not firm.any():
+        return []
+    p = np.linalg.solve(scaled[firm], (right / lengths[..., 0])[firm][..., None])[..., 0]
+    u, code = p @ W.T + b, every[firm]
+    efforts, rates = np.abs(p).max(axis=1) + 1e-300, max(float(np.abs(b).max()), 1e-300)
+    good = np.isfinite(p).all(axis=1)
+    for i, kind in enumerate(kinds):
+        k = int(first[i])
+        good &= np.where(code[:, i] == 0, u[:, k] >= -FITS * rates, p[:, k] >= -FITS * efforts)
+        if kind == PLANAR:
+            cone = np.abs(p[:, k + 1]) <= mu[i] * p[:, k] + FITS * efforts
+            slip = u[:, k + 1]
+            good &= np.select([code[:, i] == 1, code[:, i] == 2, code[:, i] == 3], [cone, slip <= FITS * rates, slip >= -FITS * rates], True)
+    return list(zip(p[good], code[good], strict=True))
+
+
+def _apart(fitting: Sequence[tuple[np.ndarray, np.ndarray]], W: np.ndarray, b: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Of answers those that move differently."""
+    size = max(float(np.abs(b).max()), 1e-300)
+    kept: list[tuple[np.ndarray, np.ndarray]] = []
+    for p, code in fitting:
+        if not any(np.abs(W @ (p - other)).max() <= SAME * size for other, _ in kept):
+            kept.append((p, code))
+    return kept
+
+
+def _differ(fitting: Sequence[tuple[np.ndarray, np.ndarray]], several: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:
+    """True if some answers move alike with different efforts."""
+    size = max(float(np.abs(p).max()) for p, _ in fitting) + 1e-300
+    return any(min(float(np.abs(p - q).max()) for q, _ in several) > SAME * size for p, _ in fitting)
+
+
+def _named(kinds: Sequence[int], p: np.ndarray, u: np.ndarray, b: np.ndarray) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """State and sense of every block, from its efforts and rates."""
+    pushes, rates = max(float(np.abs(p).max()), 1e-300), max(float(np.abs(b).max()), 1e-300)
+    found, senses, k = [], [], 0
+    for kind in kinds:
+        slides = float(u[k + 1]) if kind == PLANAR else 0.0
+        if p[k] <= FITS * pushes and u[k] > FITS * rates:
+            state, sense = OPEN, 0.0
+        elif abs(slides) > FITS * rates:
+            state, sense = SLIP, float(np.sign(slides))
+        else:
+            state, sense = STICK, 0.0
+        found.append(state)
+        senses.append(sense)
+        k += ROWS[kind]
+    return tuple(found), tuple(senses)
+
+
+def least_paradox(W_nn: float, W_nt: float, sense: float) -> float:
+    """Return the friction from which a contact that slips in that sense has no answer of its own: W_nn = mu s W_nt; infinity if none."""
+    return W_nn / (sense * W_nt) if sense * W_nt > 0.0 else np.inf
