@@ -7,7 +7,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.errors import SimulationError
-from linkwright.simulation import accuracy, rigid_stops, run
+from linkwright.simulation import accuracy, rests, run
 
 BLOCKS = {
     "plane": "xy",
@@ -114,7 +114,7 @@ def test_a_chain_of_two_links_folds_onto_two_stops():
 
 
 def test_endless_impacts_are_an_error_that_names_the_stops(monkeypatch):
-    monkeypatch.setattr(rigid_stops, "HOP", 0.0)
+    monkeypatch.setattr(rests, "HOP", 0.0)
     monkeypatch.setattr(run, "AT_ONCE", 30)
     with pytest.raises(SimulationError, match=r"t = .* reached and left 30 times .* x upper.* y lower.* a stiffness") as caught:
         lw.load(CHATTER).simulate(2.0)

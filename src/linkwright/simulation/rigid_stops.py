@@ -33,15 +33,13 @@ from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.constraints.single_row import SingleRow, free_rows, held_row
 from linkwright.mechanics.dynamics.reactions import every_joint_wrench, labeled
-from linkwright.mechanics.dynamics.terms import Terms, terms
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import at_origin, unit_push
 from linkwright.mechanics.kinematics.motion import Skeleton, motion
 from linkwright.model.curves.polynomial import Line
 from linkwright.numerics.constrained_gauss_newton import step_with_inequalities
-from linkwright.numerics.linalg import factor, least_squares
-from linkwright.numerics.one_sided import MOVES, pushing_rows
-from linkwright.numerics.tolerances import NEGLIGIBLE, ZERO_SHARE
+from linkwright.numerics.linalg import factor
+from linkwright.numerics.tolerances import ZERO_SHARE
 from linkwright.results.records import Column, acting, push_name
 from linkwright.results.state import State
 from linkwright.simulation.events import When
@@ -219,138 +217,7 @@ def reaches(w: When) -> bool:
     return bool(w.do) and w.do[0].verb == "reach"
 
 
-# -------------------------------------------------------------------- impacts and rest
-
-
-class Reached(NamedTuple):
-    """Equations at a state with a row for every end reached, dimensionless; the rows of loops and given motions come first."""
-
-    T: Terms
-    M: np.ndarray
-    J: np.ndarray
-    b: np.ndarray
-    fixed: int  # rows that hold in both directions
-    sides: np.ndarray
-
-    @classmethod
-    def at(
-        cls, loops: Loops, given: Sequence[Constraint], ends: Sequence[StopEnd], st: State, armature: np.ndarray, external: Any = ()
-    ) -> Reached:
-        """`given` are constraints of locks and prescribed motions."""
-        tied = loops.with_([*given, *(e.constraint(loops.skel) for e in ends)])
-        T = terms(tied, st.q, st.v, st.t, st.references, external)
-        assert T.place is not None
-        c = T.columns
-        M = (T.M + np.diag(armature)) * c * c[:, None]
-        b = T.place.closure.b / T.row_scale
-        return cls(T, M, np.asarray(T.dimensionless_J()), b, len(b) - len(ends), np.array([e.side for e in ends]))
-
-    def solve(self, rows: Sequence[int], right: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(x, P) of M x - J' P = right, J x = rates over the fixed rows and some of the ends."""
-        n, J = len(self.M), self.J[list(rows)]
-        size = max(float(np.abs(self.M).max(initial=0.0)), 1e-300)
-        K = np.block([[self.M / size, -J.T], [J, np.zeros((len(J), len(J)))]])
-        x = least_squares(K, np.concatenate([right / size, rates]), 1e-11)
-        return x[:n], size * x[n:]
-
-    def pushing(self, right: np.ndarray, rates: np.ndarray, candidates: Sequence[int]) -> tuple[np.ndarray, list[int]]:
-        """The solution in which some candidates push and all others move away or stay: (x, which of them push).
-
-        `rates` are those of all rows. Where a given motion leaves no solution, all push.
-        """
-        fixed, own = list(range(self.fixed)), [self.fixed + i for i in candidates]
-        sides = self.sides[list(candidates)]
-        found = pushing_rows(self.M, right, self.J[fixed], rates[fixed], sides[:, None] * self.J[own], sides * rates[own])
-        chosen = list(candidates) if found is None else [candidates[i] for i in found]
-        rows = [*fixed, *(self.fixed + i for i in chosen)]
-        return self.solve(rows, right, rates[rows])[0], chosen
-
-    def implied(self, chosen: Sequence[int], candidates: Sequence[int]) -> list[int]:
-        """Candidates whose rows follow from those of the chosen ones: they rest with them. Ends that cannot move anyway are none."""
-        fixed, all_rows = list(range(self.fixed)), [*range(self.fixed), *(self.fixed + i for i in chosen)]
-        free, held = factor(self.J[fixed], 1e-11).null, factor(self.J[all_rows], 1e-11).null
-        own = {i: self.J[self.fixed + i] for i in candidates if i not in chosen}
-        return [i for i, row in own.items() if np.abs(row @ free).max(initial=0.0) > MOVES and np.abs(row @ held).max(initial=0.0) <= MOVES]
-
-    def out(self, rates: np.ndarray) -> np.ndarray:
-        """Rates of the ends out of their ranges."""
-        return self.sides * (self.J[self.fixed :] @ rates)
-
-
-def impact(loops: Loops, given: Sequence[Constraint], ends: Sequence[StopEnd], st: State, armature: np.ndarray) -> tuple[State, float]:
-    """The state after everything took hold that is in its way, and the kinetic energy lost."""
-    r = Reached.at(loops, given, ends, st, armature)
-    c, v = r.T.columns, st.v / r.T.columns
-    u = r.out(v)
-    rebound = np.array([e.restitution if speed > SLOW else 0.0 for e, speed in zip(ends, u, strict=True)])
-    after, loss, before = _struck(r, v, u, rebound)
-    if loss < -1e-9 * before and not r.b.any():  # several ends of different restitution could gain energy
-        after, loss, before = _struck(r, v, u, np.full(len(ends), rebound.min(initial=1.0)))
-    out = r.out(after)
-    stuck = [ends[i] for i in range(len(ends)) if out[i] > 1e-6 * (1.0 + float(np.abs(v).max(initial=0.0)))]
-    if stuck:
-        raise UsageError(
-            f"t = {st.t:.6g} s: '{stuck[0].coordinate}' reaches the end of stop '{stuck[0].stop}', and a prescribed motion drives it on. "
-            "Drive by a torque, end the motion before, or give the stop a stiffness.",
-            name=stuck[0].coordinate,
-        )
-    place = r.T.place
-    assert place is not None
-    back, _ = r.solve(range(len(r.b)), np.zeros(len(v)), -place.closure.phi / r.T.row_scale)  # from where the event was to the end itself
-    q = loops.displaced(st.q, back) if np.abs(back).max(initial=0.0) < 10.0 * REACHED else st.q
-    return State(st.skel, q, after * c, st.references, st.t), loss if abs(loss) > 1e-13 * before else 0.0
-
-
-def _struck(r: Reached, v: np.ndarray, u: np.ndarray, rebound: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """The velocity after an impact with such restitutions, the kinetic energy it takes, and that before it."""
-    rates = -(r.J @ v + r.b)
-    rates[r.fixed :] -= r.sides * rebound * np.maximum(u, 0.0)
-    after = v + r.pushing(np.zeros(len(v)), rates, range(len(u)))[0]
-    before = 0.5 * float(v @ r.M @ v)
-    return after, before - 0.5 * float(after @ r.M @ after), before
-
-
-class RestFound(NamedTuple):
-    """Ends that push from now on, the state in which they do, the kinetic energy that the end of hops took, and the ends that rest with
-    them and move nothing."""
-
-    ends: list[StopEnd]
-    state: State
-    loss: float
-    implied: list[StopEnd]
-
-
-def resting(
-    loops: Loops, given: Sequence[Constraint], ends: Sequence[StopEnd], st: State, armature: np.ndarray, tau: np.ndarray
-) -> RestFound:
-    """Of the ends that are reached without speed, or left by no more than a hop, those that push from now on."""
-    external = Instant(loops.skel, st.q, st.v, st.t, st.references).pushes(forces.of_description(loops.skel.tree.description))
-    r = Reached.at(loops, given, ends, st, armature, external)
-    v, c = st.v / r.T.columns, r.T.columns
-    k = np.asarray(r.T.k) / r.T.row_scale
-    right = (np.asarray(tau) - r.T.h) * c
-    u, still = r.out(v), NEGLIGIBLE * (1.0 + float(np.abs(v).max(initial=0.0)))
-
-    def hops(i: int, chosen: Sequence[int]) -> bool:
-        """True if an end is left for more than a hop: what pulls the coordinate back is the acceleration without a push of that end."""
-        rows = [*range(r.fixed), *(r.fixed + j for j in chosen if j != i)]
-        back = float((r.out(r.solve(rows, right, -k[rows])[0]) + r.sides * k[r.fixed :])[i])
-        return u[i] < -still and 0.5 * u[i] ** 2 > HOP * back
-
-    candidates = [i for i in range(len(ends)) if -SLOW <= u[i] <= still]
-    while True:  # rates of the rows are accelerations here: J a = -k
-        _, chosen = r.pushing(right, -k, candidates)
-        off = [i for i in chosen if hops(i, chosen)]
-        if not off:
-            break
-        candidates = [i for i in candidates if i not in off]
-    found, loss = st, 0.0
-    if any(u[i] < -still for i in chosen):
-        rows = [*range(r.fixed), *(r.fixed + i for i in chosen)]
-        after = v + r.solve(rows, np.zeros(len(v)), -(r.J @ v + r.b)[rows])[0]
-        loss = 0.5 * float(v @ r.M @ v) - 0.5 * float(after @ r.M @ after)
-        found = State(st.skel, st.q, after * c, st.references, st.t)
-    return RestFound([ends[i] for i in chosen], found, loss, [ends[i] for i in r.implied(chosen, candidates)])
+# -------------------------------------------------------------------- where ends are
 
 
 def reached(loops: Loops, ends: Sequence[StopEnd], st: State) -> list[StopEnd]:

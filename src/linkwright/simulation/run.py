@@ -25,9 +25,11 @@ from linkwright.errors import LinkwrightError, ModelError, SimulationError, Usag
 from linkwright.integrators import Solution
 from linkwright.kernels.kernels import Variant
 from linkwright.mechanics import forces, formulations
+from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import lack_of_inertia
+from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Description
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
@@ -37,10 +39,13 @@ from linkwright.simulation.certificate_evidence import Evidence, within
 from linkwright.simulation.events import RunChannel, RunMode, When, given_motions, jump, resolved, stops, switchable
 from linkwright.simulation.failure_diagnosis import why
 from linkwright.simulation.feedback.control_loop import Controlling
+from linkwright.simulation.impacts import onto, struck
+from linkwright.simulation.instant_rows import InstantRows, OneSided, one_sided
 from linkwright.simulation.kernel_rows import entries
 from linkwright.simulation.options import Options, checked, sample_times, time_of
 from linkwright.simulation.progress_bar import Bar
 from linkwright.simulation.proof import ENDED, Proof
+from linkwright.simulation.rests import Known, Rest, rest
 from linkwright.simulation.run_records import trajectory
 from linkwright.simulation.start_states import closed_for
 from linkwright.simulation.time_stepping import Evaluator
@@ -282,10 +287,28 @@ class Simulation:
                         control=self.control, off=mode.off)  # fmt: skip
         moving = {n: (*x, 0.0) for n, x in prescribed(self.system, mode.drive, st).motions.items()}
         rows = given_motions(loops.skel.tree.description, mode, moving)
-        after, _ = rigid_stops.impact(loops, rows, at, st, act.armature)
-        tau = act.equations.inputs(act.start)[: len(st.v)]
-        pushing = rigid_stops.resting(loops, rows, at, after, act.armature, np.asarray(tau, dtype=float))
-        return self._resting(mode, pushing), pushing.state
+        after, _ = self._struck(loops, rows, one_sided(at, {}), st, act.armature)
+        tau = np.asarray(act.equations.inputs(act.start)[: len(st.v)], dtype=float)
+        found = self._rest(loops, rows, one_sided(at, {}), after, act.armature, tau, Known({}))
+        return self._resting(mode, found), found.state
+
+    def _struck(
+        self, loops: Loops, given: Sequence[Constraint], own: list[OneSided], st: State, armature: np.ndarray
+    ) -> tuple[State, float]:
+        """The state after the impacts of an instant, and the kinetic energy that they took."""
+        rows = InstantRows.at(loops, given, own, st, armature)
+        found = struck(rows)
+        self.notes += [x for x in found.notes if x not in self.notes]
+        return rows.state(found.v, onto(rows)), found.loss
+
+    def _rest(
+        self, loops: Loops, given: Sequence[Constraint], own: list[OneSided], st: State, armature: np.ndarray, tau: np.ndarray, known: Known
+    ) -> Rest:
+        """What stays closed from now on."""
+        external = Instant(loops.skel, st.q, st.v, st.t, st.references).pushes(forces.of_description(loops.skel.tree.description))
+        found = rest(InstantRows.at(loops, given, own, st, armature, external), tau, known)
+        self.notes += [x for x in found.notes if x not in self.notes]
+        return found
 
     def _mode(self, mode: RunMode, st: State, carried: Mapping[str, float], works: np.ndarray, bar: Bar) -> RunPiece:
         """One mode of the run; equations that cannot be solved for want of inertia say whose it is."""
@@ -384,18 +407,17 @@ class Simulation:
         act, nq = piece.evaluator.setup.actuation, len(st.q)
         if any(verb in ("lock", "engage") for verb, _ in did):
             jump(self.loops, new, st, moving, act.armature)  # says where something cannot take hold
-        after, loss = rigid_stops.impact(loops, rows, ends, st, act.armature)
+        after, loss = self._struck(loops, rows, one_sided(ends, {}), st, act.armature)
         y = np.array(piece.solution.end_state)
         y[nq : nq + len(st.v)] = after.v
         head, _ = piece.evaluator.inputs(st.t, y, self.system.loops.skel.pack(st.references))
-        stays = [e for e in ends if e.key not in left]
-        pushing = rigid_stops.resting(loops, rows, stays, after, act.armature, head["tau"])
-        return self._resting(new, pushing), pushing.state, loss + pushing.loss
+        found = self._rest(loops, rows, one_sided(ends, {}), after, act.armature, head["tau"], Known({}, left))
+        return self._resting(new, found), found.state, loss + found.loss
 
-    def _resting(self, mode: RunMode, found: rigid_stops.RestFound) -> RunMode:
+    def _resting(self, mode: RunMode, found: Rest) -> RunMode:
         """The mode with the ends that push and those that rest with them, in the order of the model."""
-        pushing, implied = {e.key for e in found.ends}, {e.key for e in found.implied}
-        return replace(mode, rests=tuple(k for k in self.ends if k in pushing), implied=tuple(k for k in self.ends if k in implied))
+        rests, implied = (tuple(k for k in self.ends if k in keys) for keys in (found.ends, found.implied))
+        return replace(mode, rests=rests, implied=implied)
 
     def _need_rest(self, now: float) -> None:
         """Raise UsageError where ends of stops are reached and left without end."""

@@ -1,8 +1,8 @@
 """States of contacts at one instant: which of them open, stick or slip, and whether that is the only answer.
 
-A planar block is open, sticks, or slips one of two ways; a one-sided block is open or closed. Up to `MOST_TRIED` combinations are solved and
-counted: none or several that move differently are Painleve's paradox, in which Coulomb's law and rigid bodies contradict each other. Beyond
-that, and where rows depend on each other (four feet of a table), the ladder finds one answer, whose forces may be shared in other ways.
+A planar block is open, sticks, or slips one of two ways; a one-sided block is open or closed. Up to `MOST_TRIED` combinations are solved
+and counted: none or several that move differently are Painleve's paradox, in which Coulomb's law and rigid bodies contradict each other.
+Beyond that, and where rows depend on each other (four feet of a table), the ladder finds one answer, whose forces may be shared otherwise.
 """
 
 from __future__ import annotations
@@ -114,7 +114,8 @@ def _fitting(kinds: tuple[int, ...], W: np.ndarray, b: np.ndarray, mu: np.ndarra
         if kind == PLANAR:
             cone = np.abs(p[:, k + 1]) <= mu[i] * p[:, k] + FITS * efforts
             slip = u[:, k + 1]
-            good &= np.select([code[:, i] == 1, code[:, i] == 2, code[:, i] == 3], [cone, slip <= FITS * rates, slip >= -FITS * rates], True)
+            kinds_of = [code[:, i] == 1, code[:, i] == 2, code[:, i] == 3]
+            good &= np.select(kinds_of, [cone, slip <= FITS * rates, slip >= -FITS * rates], True)
     return list(zip(p[good], code[good], strict=True))
 
 

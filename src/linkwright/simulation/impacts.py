@@ -1,0 +1,157 @@
+"""Impacts of one instant: what touches and approaches, by Newton's law of restitution and Coulomb's law of friction.
+
+Touches of surfaces strike pair by pair, the fastest first, and all that do not rebound hold against it together. Ends of travels strike
+together, each by its own restitution. Then everything that still approaches is stopped together. In the impacts of several bodies at once
+mechanics alone decides no more than that: the order of pairs is a convention, for which Newton's cradle is exact.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from linkwright.errors import UsageError
+from linkwright.numerics.contact.problem import ONE_SIDED, PLANAR
+from linkwright.numerics.contact.states import states
+from linkwright.numerics.linalg import least_squares
+from linkwright.simulation.instant_rows import InstantRows
+from linkwright.simulation.rigid_stops import REACHED, SLOW
+
+MOST_PAIRS = 2000  # strikes of one instant
+APPROACHES = 1e-13  # of the largest speed: slower is round-off
+IMMOVABLE = 1e-12  # of the largest diagonal entry of W: held by given motions
+GAINS = 1e-9  # of the kinetic energy
+HALVINGS = 40  # on the way to the largest restitution that gains no energy
+STUCK = 1e-6  # of the speeds: what still approaches after an impact
+
+
+class Struck(NamedTuple):
+    """Velocity after the impacts (dimensionless), the kinetic energy they took, normal impulses by row, the worst residual, and notes."""
+
+    v: np.ndarray
+    loss: float
+    impulses: np.ndarray
+    residual: float
+    notes: tuple[str, ...]
+
+
+def struck(r: InstantRows, at_once: bool = False) -> Struck:
+    """All impacts at a state."""
+    before, v = r.kinetic(r.v), r.along(r.v)
+    impulses, worst, notes = np.zeros(len(r.own)), 0.0, []
+    touch = np.array([x.touch is not None for x in r.own], dtype=bool)
+    e = r.restitution
+    for strike in range(MOST_PAIRS + 1):
+        u = r.N @ v
+        fast = np.flatnonzero(touch & (u < -SLOW) & (e > 0.0))
+        if not len(fast):
+            break
+        if strike == MOST_PAIRS:
+            name = r.own[int(fast[0])].name
+            raise UsageError(
+                f"t = {r.st.t:.6g} s: '{name}' strikes {MOST_PAIRS} times at one instant and does not come to rest. "
+                "Lower a restitution of what touches there.",
+                name=name,
+            )
+        i = int(fast[np.argmin(u[fast])])
+        hit = np.array([k for k in range(len(r.own)) if k == i or e[k] == 0.0])
+        v, p, residual, gained = _strike(r, v, hit, np.where(hit == i, e[hit], 0.0))
+        impulses[hit] += p
+        worst = max(worst, residual)
+        if gained:
+            notes.append(f"'{r.own[i].name}' rebounds with less than its restitution at t = {r.st.t:.6g} s: friction would gain energy")
+    u = r.N @ v
+    if len(u) and u.min() < -APPROACHES * (1.0 + float(np.abs(v).max(initial=0.0))):
+        every = np.arange(len(r.own))
+        v, p, residual, _ = _strike(r, v, every, np.where(~touch & (u < -SLOW), e, 0.0))
+        impulses += p
+        worst = max(worst, residual)
+    _need_end(r, v)
+    loss = before - r.kinetic(v)
+    return Struck(v, loss if abs(loss) > 1e-13 * before else 0.0, impulses, worst, tuple(notes))
+
+
+def _strike(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, bool]:
+    """One impact over some rows: velocity after it, normal impulses, residual, and whether restitutions were lowered to gain no energy."""
+    now = r.kinetic(v)
+    after, p, residual = _solved(r, v, hit, e)
+    free = not r.fixed_b.any()  # given motions do work
+    if not free or r.kinetic(after) <= now * (1.0 + GAINS) or not e.any():
+        return after, p, residual, False
+    if all(r.own[k].touch is None for k in hit):  # ends of different restitution: all of them with the smallest
+        return (*_solved(r, v, hit, np.full(len(e), e.min())), False)
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        gains = r.kinetic(_solved(r, v, hit, middle * e)[0]) > now * (1.0 + GAINS)
+        low, high = (low, middle) if gains else (middle, high)
+    return (*_solved(r, v, hit, low * e), True)
+
+
+def _solved(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """The same with these restitutions, whatever the energy."""
+    u = r.N @ v
+    B_n, B_t = r.N[hit] @ r.H, r.slide[hit] @ r.H
+    sizes = np.sum(B_n * B_n, axis=1)
+    movable = sizes > IMMOVABLE * max(float(sizes.max(initial=0.0)), 1e-300)
+    hit, e, B_n, B_t = hit[movable], e[movable], B_n[movable], B_t[movable]
+    impulses = np.zeros(len(movable))
+    if not len(hit):
+        return v, impulses, 0.0
+    rubs = r.mu[hit] > 0.0
+    rows, b, kinds = [], [], []
+    for i, k in enumerate(hit):
+        rows.append(B_n[i])
+        b.append(u[k] + e[i] * min(float(u[k]), 0.0))
+        kinds.append(PLANAR if rubs[i] else ONE_SIDED)
+        if rubs[i]:
+            rows.append(B_t[i])
+            b.append(float(r.slide[k] @ v))
+    B, right = np.array(rows), np.array(b)
+    found = states(kinds, B @ B.T, right, r.mu[hit])
+    if not found.answers:
+        names = ", ".join(f"'{r.own[k].name}'" for k in hit)
+        raise UsageError(
+            f"t = {r.st.t:.6g} s: the impact at {names} was solved to {found.residual:.1e} only. Give them no restitution, "
+            "or fewer places where flat parts touch.",
+            name=r.own[int(hit[0])].name,
+        )
+    normals = np.cumsum([0, *(2 if x else 1 for x in rubs)])[:-1]
+    impulses[movable] = found.p[normals]
+    return v + r.H @ (B.T @ found.p), impulses, found.residual
+
+
+def _need_end(r: InstantRows, v: np.ndarray) -> None:
+    """Raise UsageError where a prescribed motion drives something on into what stops it."""
+    u = r.N @ v
+    stuck = [x for x, speed in zip(r.own, u, strict=True) if speed < -STUCK * (1.0 + float(np.abs(v).max(initial=0.0)))]
+    if not stuck:
+        return
+    x = stuck[0]
+    what = f"'{x.name}' touches" if x.end is None else f"'{x.end.coordinate}' reaches the end of stop '{x.end.stop}'"
+    advice = "Drive by a torque, or end the motion before." if x.end is None else (
+        "Drive by a torque, end the motion before, or give the stop a stiffness."
+    )  # fmt: skip
+    raise UsageError(
+        f"t = {r.st.t:.6g} s: {what}, and a prescribed motion drives it on. {advice}",
+        name=x.name if x.end is None else x.end.coordinate,
+    )
+
+
+def onto(r: InstantRows) -> np.ndarray:
+    """The place of a state with its gaps and loops closed: from where the event was to the touch itself."""
+    assert r.T.place is not None
+    phi = (r.T.place.closure.phi / r.T.row_scale)[: len(r.fixed)]
+    rows, change = np.concatenate([r.fixed, r.N]), -np.concatenate([phi, r.gaps])
+    if not len(rows):
+        return r.st.q
+    back = least_in_mass(r.M, rows, change)
+    return r.loops.displaced(r.st.q, back) if np.abs(back).max(initial=0.0) < 10.0 * REACHED else r.st.q
+
+
+def least_in_mass(M: np.ndarray, rows: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """The least motion, in the mass metric, with these changes of rows."""
+    size, n, m = max(float(np.abs(M).max(initial=0.0)), 1e-300), len(M), len(rows)
+    K = np.block([[M / size, -rows.T], [rows, np.zeros((m, m))]])
+    return least_squares(K, np.concatenate([np.zeros(n), change]), 1e-11)[:n]

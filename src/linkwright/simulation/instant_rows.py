@@ -1,0 +1,145 @@
+"""One-sided rows at one state: what opens, with the equations of the mechanism around it, loops and given motions eliminated.
+
+    accelerations   a  = free + A R' p          A = H H' = da/dtau of the constrained system, any rank of its loops
+    velocities      v+ = v + A R' p             p: forces, or impulses
+    rows            N v opens (u_n >= 0), T v slides, for every end of a travel (N alone) and every touch of surfaces (N and T)
+
+Everything is dimensionless: radians and characteristic lengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwright.mechanics.constraints import Constraint
+from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.contact import Touch, contact_terms
+from linkwright.mechanics.dynamics.terms import Terms, terms
+from linkwright.numerics.linalg import factor, least_squares
+from linkwright.results.state import State
+
+if TYPE_CHECKING:
+    from linkwright.simulation.rigid_stops import StopEnd
+
+LEAST_MASS = 1e-13  # share of the largest: directions without inertia
+RANK = 1e-11  # of the largest singular value of the rows of loops
+
+
+@dataclass(frozen=True)
+class OneSided:
+    """What holds one way at a state: an end of a travel, or a touch by its number among all."""
+
+    name: str
+    mu: float
+    restitution: float
+    end: StopEnd | None = None
+    touch: Touch | None = None
+    index: int = -1  # of the touch
+
+
+def one_sided(ends: Sequence[StopEnd], touching: Mapping[int, Touch]) -> list[OneSided]:
+    """Ends, then touches."""
+    found = [OneSided(e.key, 0.0, e.restitution, end=e) for e in ends]
+    return found + [OneSided(x.name, float(x.mu), float(x.restitution), touch=x, index=i) for i, x in touching.items()]
+
+
+@dataclass(frozen=True)
+class InstantRows:
+    """Equations and one-sided rows at a state."""
+
+    loops: Loops
+    T: Terms
+    st: State
+    own: list[OneSided]
+    M: np.ndarray
+    fixed: np.ndarray  # rows of loops and given motions
+    fixed_b: np.ndarray
+    fixed_k: np.ndarray
+    H: np.ndarray
+    N: np.ndarray  # (own, velocities)
+    slide: np.ndarray  # T, zero for ends
+    k_n: np.ndarray
+    k_t: np.ndarray
+    gaps: np.ndarray
+
+    @classmethod
+    def at(
+        cls, loops: Loops, given: Sequence[Constraint], own: list[OneSided], st: State, armature: np.ndarray, external: Any = ()
+    ) -> InstantRows:
+        """`given` are constraints of locks and prescribed motions, `external` the pushes that act."""
+        ends = [x.end for x in own if x.end is not None]
+        tied = loops.with_([*given, *(e.constraint(loops.skel) for e in ends)])
+        T = terms(tied, st.q, st.v, st.t, st.references, external)
+        assert T.place is not None
+        c, closed = T.columns, T.place.closure
+        M = (T.M + np.diag(armature)) * c * c[:, None]
+        J, b, k = np.asarray(T.dimensionless_J()), closed.b / T.row_scale, np.asarray(T.k) / T.row_scale
+        phi = closed.phi / T.row_scale
+        first = len(b) - len(ends)
+        n, m = len(M), len(own)
+        N, slide, k_n, k_t, gaps = np.zeros((m, n)), np.zeros((m, n)), np.zeros(m), np.zeros(m), np.zeros(m)
+        inward = -np.array([e.side for e in ends])
+        N[: len(ends)], k_n[: len(ends)] = inward[:, None] * J[first:], inward * k[first:]
+        gaps[: len(ends)] = inward * phi[first:]
+        if m > len(ends):
+            found, places = contact_terms(loops.skel, st.q, st.v), [x.index for x in own[len(ends) :]]
+            rows, rates = np.asarray(found["J"]) * c / loops.kappa, np.asarray(found["k"]) / loops.kappa
+            N[len(ends) :], slide[len(ends) :] = rows[0::2][places], rows[1::2][places]
+            k_n[len(ends) :], k_t[len(ends) :] = rates[0::2][places], rates[1::2][places]
+            gaps[len(ends) :] = np.asarray(found["g"])[places] / loops.kappa
+        return cls(loops, T, st, own, M, J[:first], b[:first], k[:first], _half(M, J[:first]), N, slide, k_n, k_t, gaps)
+
+    @property
+    def v(self) -> np.ndarray:
+        return self.st.v / self.T.columns
+
+    @property
+    def mu(self) -> np.ndarray:
+        return np.array([x.mu for x in self.own])
+
+    @property
+    def restitution(self) -> np.ndarray:
+        return np.array([x.restitution for x in self.own])
+
+    def kinetic(self, v: np.ndarray) -> float:
+        return 0.5 * float(v @ self.M @ v)
+
+    def along(self, v: np.ndarray) -> np.ndarray:
+        """The velocity nearest to v, in the mass metric, that loops and given motions allow."""
+        return self._nearest(v, -self.fixed_b)
+
+    def free(self, tau: np.ndarray) -> np.ndarray:
+        """Accelerations without any push of these rows."""
+        right = (np.asarray(tau) - self.T.h) * self.T.columns
+        base = least_squares(self.fixed, -self.fixed_k, RANK) if len(self.fixed) else np.zeros(len(right))
+        return base + self.H @ (self.H.T @ (right - self.M @ base))
+
+    def _nearest(self, x: np.ndarray, rates: np.ndarray) -> np.ndarray:
+        if not len(self.fixed):
+            return x
+        base = least_squares(self.fixed, rates, RANK)
+        return base + self.H @ (self.H.T @ (self.M @ (x - base)))
+
+    def moved(self, rows: np.ndarray, change: np.ndarray) -> np.ndarray:
+        """The least motion, in the mass metric, that changes the rates of these rows so and leaves loops and given motions alone."""
+        if not len(rows):
+            return np.zeros(len(self.M))
+        B = rows @ self.H
+        sizes = np.maximum(np.linalg.norm(B, axis=1), 1e-300)
+        return self.H @ least_squares(B / sizes[:, None], change / sizes, 1e-10)
+
+    def state(self, v: np.ndarray, q: np.ndarray | None = None) -> State:
+        """The state with another velocity, and another place."""
+        st = self.st
+        return State(st.skel, st.q if q is None else q, v * self.T.columns, st.references, st.t)
+
+
+def _half(M: np.ndarray, J: np.ndarray) -> np.ndarray:
+    """H with H H' = A."""
+    Z = factor(J, RANK).null if len(J) else np.eye(len(M))
+    w, V = np.linalg.eigh(Z.T @ M @ Z)
+    return Z @ (V / np.sqrt(np.maximum(w, LEAST_MASS * max(float(w.max(initial=0.0)), 1e-300))))

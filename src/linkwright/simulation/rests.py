@@ -1,0 +1,220 @@
+"""What stays closed after an instant: ends that push, touches that stick or slip, from the problem of accelerations.
+
+Candidates touch and do not leave. A touch that slides has one unknown, its force along n - mu s t; the others have their cones. The
+transition of the event that led here is known, and is not decided again: at the boundary both of its sides fit within round-off. Ends that
+depend on those that push rest with them: they move nothing and share the load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.errors import UsageError
+from linkwright.numerics.contact.problem import ONE_SIDED, PLANAR
+from linkwright.numerics.contact.states import OPEN, SLIP, STICK, StatesFound, least_paradox, states
+from linkwright.numerics.linalg import factor
+from linkwright.numerics.one_sided import MOVES, independent
+from linkwright.numerics.tolerances import NEGLIGIBLE
+from linkwright.results.state import State
+from linkwright.simulation.instant_rows import InstantRows
+from linkwright.simulation.rigid_stops import HOP, SLOW
+
+STILL = 1e-8  # of the largest speed: slower does not slide
+PUSHES = 1e-10  # of the largest effort
+
+
+class HeldTouch(NamedTuple):
+    """A touch that stays closed: it sticks (sense 0), or slips along its tangent in a sense."""
+
+    name: str
+    state: int  # of `numerics.contact.states`
+    sense: float
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What stays closed, the state with exact speeds, and the kinetic energy that the end of hops took."""
+
+    ends: list[str]  # keys of ends that push, an independent set
+    implied: list[str]  # of ends that rest with them
+    touches: list[HeldTouch]
+    state: State
+    loss: float
+    notes: tuple[str, ...] = ()
+    shared: bool = False  # forces are not unique
+    jams: tuple[str, ...] = ()  # touches in which Coulomb's law and rigid bodies contradict each other
+
+
+@dataclass(frozen=True)
+class Known:
+    """Transitions of the event itself: touches that slip in a sense from now on, and names of what has left."""
+
+    slips: Mapping[str, float]
+    gone: Collection[str] = ()
+
+
+def rest(r: InstantRows, tau: np.ndarray, known: Known, near: np.ndarray | None = None) -> Rest:
+    """Decide what stays closed at a state after its impacts."""
+    v, a = r.v, r.free(tau)
+    u, slides = r.N @ v, r.slide @ v
+    size = 1.0 + float(np.abs(v).max(initial=0.0))
+    still = NEGLIGIBLE * size
+    candidates = [i for i, x in enumerate(r.own) if -still <= u[i] <= SLOW and x.name not in known.gone]
+    while True:
+        problem = _Problem.of(r, candidates, v, slides, a, known, size)
+        found = states(problem.kinds, problem.W, problem.b, problem.mu)
+        if not found.answers:
+            return _paradox(r, problem, found)
+        closed = [i for i, state in zip(candidates, found.states, strict=True) if state != OPEN]
+        off = [i for i in closed if u[i] > still and _hops(r, i, closed, problem, a, float(u[i]))]
+        if not off:
+            break
+        candidates = [i for i in candidates if i not in off]
+    return _decided(r, problem, found, still)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """u = W p + b of the candidates: rows R of rates, columns G of forces."""
+
+    candidates: list[int]
+    kinds: list[int]
+    mu: np.ndarray
+    R: np.ndarray
+    G: np.ndarray
+    W: np.ndarray
+    b: np.ndarray
+    first: list[int]  # row of each candidate
+    sense: dict[int, float]  # of those that slide already
+
+    @classmethod
+    def of(
+        cls, r: InstantRows, candidates: list[int], v: np.ndarray, slides: np.ndarray, a: np.ndarray, known: Known, size: float
+    ) -> _Problem:
+        kinds, R, G, b, mu, first, sense = [], [], [], [], [], [], {}
+        for i in candidates:
+            x = r.own[i]
+            first.append(len(R))
+            R.append(r.N[i])
+            b.append(float(r.N[i] @ a + r.k_n[i]))
+            slipping = x.mu > 0.0 and (abs(slides[i]) > STILL * size or x.name in known.slips)
+            if slipping:
+                sense[i] = known.slips.get(x.name, float(np.sign(slides[i])))
+            G.append(r.N[i] - (x.mu * sense[i] * r.slide[i] if slipping else 0.0))
+            planar = x.mu > 0.0 and not slipping
+            kinds.append(PLANAR if planar else ONE_SIDED)
+            mu.append(x.mu if planar else 0.0)
+            if planar:
+                R.append(r.slide[i])
+                G.append(r.slide[i])
+                b.append(float(r.slide[i] @ a + r.k_t[i]))
+        rows, columns = np.array(R).reshape(-1, len(v)), np.array(G).reshape(-1, len(v))
+        W = (rows @ r.H) @ (columns @ r.H).T
+        return cls(candidates, kinds, np.array(mu), rows, columns, W, np.array(b), first, sense)
+
+
+def _hops(r: InstantRows, i: int, closed: list[int], problem: _Problem, a: np.ndarray, speed: float) -> bool:
+    """True if an end or touch is left for more than a hop: what pulls it back is the acceleration without a push of its own."""
+    others = [k for k in closed if k != i]
+    rows = [problem.first[problem.candidates.index(k)] for k in others]
+    held = a if not rows else a + r.moved(problem.R[rows], -problem.b[rows])
+    back = -float(r.N[i] @ held + r.k_n[i])
+    return 0.5 * speed * speed > HOP * back
+
+
+def _decided(r: InstantRows, problem: _Problem, found: StatesFound, still: float) -> Rest:
+    """Ends and touches that stay closed, with the speeds of what rests there set to zero."""
+    largest = float(np.abs(found.p).max(initial=0.0))
+    pushing, touches, rows = [], [], []
+    for k, i in enumerate(problem.candidates):
+        x, at = r.own[i], problem.first[k]
+        if x.end is not None:
+            if found.p[at] > PUSHES * largest:
+                pushing.append(k)
+            continue
+        if found.states[k] == OPEN:
+            continue
+        state, sense = (SLIP, problem.sense[i]) if i in problem.sense else (found.states[k], found.senses[k])
+        if x.mu == 0.0:
+            state, sense = SLIP, 0.0
+        touches.append(HeldTouch(x.name, state, sense))
+        rows.append(r.N[i])
+        if state == STICK:
+            rows.append(r.slide[i])
+    chosen = _independent(r, problem, found, pushing, rows)
+    rows += [r.N[i] for i in chosen]
+    v, held = r.v, np.array(rows).reshape(-1, len(r.M))
+    after = v
+    if np.abs(held @ v).max(initial=0.0) > 0.0:
+        after = v + r.moved(held, -(held @ v))
+    loss = r.kinetic(v) - r.kinetic(after) if np.abs(held @ v).max(initial=0.0) > still else 0.0
+    implied = _implied(r, chosen, [i for i in problem.candidates if r.own[i].end is not None and i not in chosen])
+    notes = ()
+    if found.answers > 1:
+        notes = (f"t = {r.st.t:.6g} s: {found.answers} motions fit the touches {_names(r, problem)}: the run takes the first (Painleve)",)
+    return Rest(
+        [r.own[i].name for i in chosen], [r.own[i].name for i in implied], touches, r.state(after), loss, notes, found.shared
+    )  # fmt: skip
+
+
+def _independent(r: InstantRows, problem: _Problem, found: StatesFound, pushing: list[int], rows: list[np.ndarray]) -> list[int]:
+    """Ends that push, an independent set of them."""
+    if not pushing:
+        return []
+    places = [problem.candidates[k] for k in pushing]
+    B = r.N[places] @ r.H
+    lengths = np.maximum(np.linalg.norm(B, axis=1), 1e-300)
+    p = found.p[[problem.first[k] for k in pushing]] * lengths
+    kept = [places[i] for i in independent(B / lengths[:, None], p)]
+    if not rows:
+        return kept
+    out: list[int] = []  # and of the touches that are held
+    for i in kept:
+        now = np.array([*rows, *(r.N[k] for k in out)]) @ r.H
+        own = r.N[i] @ r.H
+        left = own - now.T @ np.linalg.lstsq(now.T, own, rcond=1e-10)[0]
+        if np.linalg.norm(left) > MOVES * np.linalg.norm(own):
+            out.append(i)
+    return out
+
+
+def _implied(r: InstantRows, chosen: list[int], others: list[int]) -> list[int]:
+    """Ends whose rows follow from those of the chosen ones. Ends that cannot move anyway are none."""
+    free = r.H
+    held = factor(np.concatenate([r.fixed, r.N[chosen]]), 1e-11).null if len(r.fixed) + len(chosen) else np.eye(len(r.M))
+    whole = factor(r.fixed, 1e-11).null if len(r.fixed) else np.eye(len(r.M))
+    assert free.shape[0] == whole.shape[0]
+    moves = {i: np.abs(r.N[i] @ whole).max(initial=0.0) > MOVES for i in others}
+    return [i for i in others if moves[i] and np.abs(r.N[i] @ held).max(initial=0.0) <= MOVES]
+
+
+def _names(r: InstantRows, problem: _Problem) -> str:
+    return ", ".join(f"'{r.own[i].name}'" for i in problem.candidates)
+
+
+def _paradox(r: InstantRows, problem: _Problem, found: StatesFound) -> Rest:
+    """No state fits: Painleve's paradox where something slides, refused or handed back as a jam."""
+    worst: tuple[float, Any] | None = None
+    for i, sense in problem.sense.items():
+        B_n, B_t = r.N[i] @ r.H, r.slide[i] @ r.H
+        least = least_paradox(float(B_n @ B_n), float(B_n @ B_t), sense)
+        if least <= r.own[i].mu and (worst is None or least / r.own[i].mu < worst[0] / worst[1].mu):
+            worst = least, r.own[i]
+    if worst is None:
+        raise UsageError(
+            f"t = {r.st.t:.6g} s: no state fits the touches {_names(r, problem)}; their forces were found to {found.residual:.1e}. "
+            "Use fewer places where flat parts touch.",
+            name=r.own[problem.candidates[0]].name,
+        )
+    least, x = worst
+    if x.touch is not None and x.touch.jam == "impact":
+        return Rest([], [], [], r.st, 0.0, jams=(x.name,))
+    raise UsageError(
+        f"t = {r.st.t:.6g} s: no state of '{x.name}' fits: mu = {x.mu:.4g} is above {least:.4g} in this position, where friction pulls the "
+        "parts together faster than they can be held apart (Painleve). Lower mu, or with `jam: impact` it jams by an impact.",
+        name=x.name, value=x.mu, allowed=[least],
+    )  # fmt: skip
