@@ -65,12 +65,12 @@ class StopEnd:
     side: float  # 1: the upper end, -1: the lower one
     at: float
     restitution: float = 0.0
-    kind: str = "end"  # "end", "pull", "play", or "contact" where the other side is open
+    kind: str = "end"  # "end", "pull", "play", or "face" where the other side is open
     row: bool = False  # of a constraint
 
     @property
     def key(self) -> str:
-        return self.stop if self.kind in ("pull", "contact") else f"{self.stop} {'upper' if self.side > 0.0 else 'lower'}"
+        return self.stop if self.kind in ("pull", "face") else f"{self.stop} {'upper' if self.side > 0.0 else 'lower'}"
 
     @property
     def events(self) -> tuple[str, str]:
@@ -121,7 +121,7 @@ def _open_ends(skel: Skeleton, row: SingleRow, travel: RowTravel) -> list[tuple[
 
 def _end(x: Any, name: str, travel: RowTravel, side: float, at: float) -> StopEnd:
     both = travel.lower is not None and travel.upper is not None
-    kind = "play" if both else "contact" if travel.lifts else "pull"
+    kind = "play" if both else "face" if travel.lifts else "pull"
     own = x.name if len(x.labels) == 1 else name
     return StopEnd(own, name, side, at, float(travel.restitution), kind, True)
 
