@@ -24,7 +24,7 @@ AGREEMENT = 1e-9  # of a column's largest: native kernels fuse products into sum
 
 
 def cycle(name: str) -> tuple[Kernel, list[np.ndarray], np.ndarray]:
-    """Kernel `walk` of a model, the arguments of a walk (q, near, free, laws, t), and its samples by machine code."""
+    """Kernel `walk` of a model, the arguments of a walk (q, near, parameters, laws, t), and its samples by machine code."""
     core = compiled_of(lw.load(name).system)
     kernel, t = core.kernels.get("walk"), np.linspace(0.0, 1.0, 41)
     x, n = core.drive_positions(core.start), len(core.drive_names)
@@ -34,7 +34,7 @@ def cycle(name: str) -> tuple[Kernel, list[np.ndarray], np.ndarray]:
     assert found.reached == 41
     samples = np.concatenate([found.q, found.v, found.a, found.references, found.determinant[:, None]], axis=1)
     near = core.packed_references(core.start) if "near" in kernel.reads else np.zeros(0)
-    return kernel, [core.start.q, near, kernel.default("free") if "free" in kernel.reads else np.zeros(0), laws, t], samples
+    return kernel, [core.start.q, near, kernel.default("parameters") if "parameters" in kernel.reads else np.zeros(0), laws, t], samples
 
 
 def agree(found: np.ndarray, samples: np.ndarray) -> None:
@@ -51,8 +51,8 @@ def test_the_walk_in_c(name: str, tmp_path: Path) -> None:
     kernel, given, samples = cycle(name)
     loops = c99_loops.write([driven_motion.walk], place_of(kernel), {"Close": "m_step"}, prefix="m_")
     parts = ["#include <math.h>", c99.write(kernel.program, "m_step"), loops]
-    arguments = ", ".join(f"double *{x}" for x in ("q", "near_", "free_", "laws", "t", "rows"))
-    call = f"m_walk(&w, q, near_, free_, laws, {given[3].shape[1]}, t, rows, {samples.shape[1]}, 41, 0.0, 1e-9)"
+    arguments = ", ".join(f"double *{x}" for x in ("q", "near_", "numbers", "laws", "t", "rows"))
+    call = f"m_walk(&w, q, near_, numbers, laws, {given[3].shape[1]}, t, rows, {samples.shape[1]}, 0, 41, 1, 0.0, 1e-9)"
     parts.append(f"int turn({arguments})\n{{\n  m_Walk w;\n  return {call};\n}}\n")
     (tmp_path / "walk.c").write_text("\n".join(parts))
     compiler = shutil.which("gcc") or shutil.which("cc") or "gcc"
@@ -73,7 +73,7 @@ def test_the_walk_in_javascript(name: str) -> None:
     laws, t = (f"Float64Array.from({json.dumps(np.ravel(x).tolist())})" for x in given[3:])
     driver = f"""
 const w = newWalk({json.dumps(sizes)}, {{ close: kernels.close }}), rows = new Float64Array({samples.size});
-const reached = walk(w, {arrays}, {laws}, {given[3].shape[1]}, {t}, rows, {samples.shape[1]}, 41, 0, 1e-9);
+const reached = walk(w, {arrays}, {laws}, {given[3].shape[1]}, {t}, rows, {samples.shape[1]}, 0, 41, 1, 0, 1e-9);
 console.log(JSON.stringify([reached, Array.from(rows)]));
 """
     kernels = javascript.module({"close": kernel.program}).split("if(typeof module")[0]

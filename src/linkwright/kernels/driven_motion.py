@@ -84,10 +84,12 @@ class Found(Record):
     a: Floats = sized("na")
     near: Floats = sized("near")
     determinant: Floats = sized(1)
+    residual: Floats = sized(1)
 
 
 class Walk(Record):
     idle: int  # degrees of freedom that no constraint decides: a rod that spins between ball joints
+    open: float  # the largest residual of all samples
     close: Close
     newest: Point
     second: Point
@@ -111,6 +113,7 @@ def keep(w: Walk) -> None:
     copy(w.found.a, w.close.y.a)
     copy(w.found.near, w.close.y.near)
     copy(w.found.determinant, w.close.y.determinant)
+    copy(w.found.residual, w.close.y.residual)
 
 
 def newton(w: Walk, reach: float, side: float, once: float) -> bool:
@@ -131,7 +134,7 @@ def newton(w: Walk, reach: float, side: float, once: float) -> bool:
             return True
         before = residual
         copy(w.close.x.q, y.q)
-        if moved <= once:
+        if moved < once:
             keep(w)
             return True
     return False
@@ -148,13 +151,13 @@ def law_at(w: Walk, laws: Rows, k: int) -> None:
         x.acceleration[i] = laws[k, 2 * nd + i]
 
 
-def law_between(w: Walk, laws: Rows, k: int, share: float, h: float) -> None:
-    """Drives at a share of the way from sample k to the next: the quintic through value, speed and acceleration at both."""
+def law_between(w: Walk, laws: Rows, k: int, to: int, share: float, h: float) -> None:
+    """Drives at a share of the way from sample k to another, h later: the quintic through value, speed and acceleration at both."""
     x = w.close.x
     nd = len(x.drive)
     for i in range(nd):
         x0, v0, a0 = laws[k, i], h * laws[k, nd + i], h * h * laws[k, 2 * nd + i]
-        x1, v1, a1 = laws[k + 1, i], h * laws[k + 1, nd + i], h * h * laws[k + 1, 2 * nd + i]
+        x1, v1, a1 = laws[to, i], h * laws[to, nd + i], h * h * laws[to, 2 * nd + i]
         d, e, g = x1 - x0 - v0 - 0.5 * a0, v1 - v0 - a0, a1 - a0
         c3, c4, c5 = 10.0 * d - 4.0 * e + 0.5 * g, -15.0 * d + 7.0 * e - g, 6.0 * d - 3.0 * e + 0.5 * g
         x.drive[i] = x0 + share * (v0 + share * (0.5 * a0 + share * (c3 + share * (c4 + share * c5))))
@@ -226,22 +229,46 @@ def record(w: Walk, rows: Rows, k: int) -> None:
     for i in range(len(f.near)):
         rows[k, n + i] = f.near[i]
     rows[k, n + len(f.near)] = f.determinant[0]
+    w.open = max(w.open, f.residual[0])
+
+
+def ahead(w: Walk, rows: Rows, k: int, step: float) -> None:
+    """Where the newest point leads to in a step of time, as q of a sample that is not reached."""
+    predict(w, 1, step)
+    for i in range(len(w.close.x.q)):
+        rows[k, i] = w.close.x.q[i]
 
 
 def walk(
-    w: Walk, q: Column, near: Column, parameters: Column, laws: Rows, t: Column, rows: Rows, n: int, once: float, least: float
+    w: Walk,
+    q: Column,
+    near: Column,
+    parameters: Column,
+    laws: Rows,
+    t: Column,
+    rows: Rows,
+    first: int,
+    count: int,
+    onward: int,
+    once: float,
+    least: float,
 ) -> int:
-    """All samples from q at the first of them; how many were reached."""
+    """So many samples from q at the first of them, onwards (1) or back (-1); how many were reached.
+
+    q of the next one is where the last position found leads to.
+    """
     put(w.close.x.q, q)
     put(w.close.x.near, near)
     put(w.close.x.parameters, parameters)
-    law_at(w, laws, 0)
+    law_at(w, laws, first)
+    w.open = 0.0
     if not newton(w, FAR, 0.0, 0.0):
         return 0
-    record(w, rows, 0)
+    record(w, rows, first)
     side, share, points = w.found.determinant[0], 1.0, 0
-    for k in range(n - 1):
-        h, s = t[k + 1] - t[k], 0.0
+    for m in range(count - 1):
+        k, to = first + onward * m, first + onward * (m + 1)
+        h, s = t[to] - t[k], 0.0
         while s < 1.0:
             advance(w)
             points = min(points + 1, 3)
@@ -250,19 +277,20 @@ def walk(
                 step = min(share, 1.0 - s)
                 far = predict(w, points, step * h)
                 if s + step >= 1.0:
-                    law_at(w, laws, k + 1)
+                    law_at(w, laws, to)
                 else:
-                    law_between(w, laws, k, s + step, h)
+                    law_between(w, laws, k, to, s + step, h)
                 good = far < LONGEST and newton(w, FAR * far + least, side, once)
                 if not good:
                     share, points = 0.5 * step, 1
                     if share < SHORTEST:
-                        return k + 1
+                        ahead(w, rows, to, (1.0 - s) * h)
+                        return m + 1
             s += step
-        record(w, rows, k + 1)
+        record(w, rows, to)
         if share < 1.0 and points > 2:  # a longer step again: the points before are no longer at equal distances
             share, points = min(1.0, 2.0 * share), 0
-    return n
+    return count
 
 
 def reach(
@@ -342,7 +370,7 @@ def layout(kernel: Kernel, idle: int = 0, lanes: int = 1) -> Layout:
     code, n = kernel.code, sizes_of(kernel)
     address, work = (code.one_address, code.work("one")) if lanes == 1 else (code.aosoa_address, code.work("many"))
     place = KernelPlace.of(address, code.inputs, code.outputs, work)
-    blocks = {"rate": "qdot", "v": "v", "a": "a", "near": "near", "determinant": "determinant"}
+    blocks = {"rate": "qdot", **{name: name for name in ("v", "a", "near", "determinant", "residual")}}
     same = {"found.q": "close.x.q", **{f"found.{name}": f"close.y.{block}" for name, block in blocks.items()}}
     return Layout(Walk, {**n._asdict(), "idle": idle}, {"close": place}, lanes, same)
 
@@ -413,7 +441,7 @@ def _memory(sizes: Sizes, loop: Loop, n: int) -> Memory:
     """Arrays of n samples, and the loop bound to them."""
     inputs = [np.zeros(k) for k in (sizes.nq, sizes.references, sizes.parameters)]
     samples = np.zeros((n, 3 * sizes.nd)), np.zeros(n), np.zeros((n, sizes.width))
-    return Memory(*inputs, *samples, loop.bound(1, *inputs, *samples, n, 0.0, LEAST))
+    return Memory(*inputs, *samples, loop.bound(1, *inputs, *samples, 0, n, 1, 0.0, LEAST))
 
 
 # -------------------------------------------------------------------- many designs
@@ -474,6 +502,6 @@ class LaneWalking:
         n, last = len(begin.q), self.samples - 1
         rows = np.empty((n, self.sizes.width, t.shape[-1]))
         given = (begin.q, begin.references, np.asarray(parameters, dtype=float), laws.swapaxes(-1, -2), t, rows.swapaxes(1, 2))
-        reached = self._walk(n, *given, self.samples, ONCE, SHORT, expected_ns=n * self.samples * ROUGH_NS, cores=cores)
+        reached = self._walk(n, *given, 0, self.samples, 1, ONCE, SHORT, expected_ns=n * self.samples * ROUGH_NS, cores=cores)
         rows[:, :, last + 1 :] = rows[:, :, last : last + 1]
         return rows, reached

@@ -208,7 +208,7 @@ def loops_text(moving: bool, passing: bool, ranks: bool, walking: bool) -> str:
     functions: list[Any] = [closing_loops.assembled]
     functions += [motion_loops.projected] * moving
     functions += [singular_step_loops.stepped_through if passing else motion_loops.stepped] * moving
-    functions += [singular_value_loops.orthogonalized] * ranks + [driven_motion.walk] * walking
+    functions += [singular_value_loops.orthogonalized] * ranks + [driven_motion.walk, driven_motion.reach] * walking
     return js.squeezed(javascript_loops.write(functions))
 
 
@@ -223,6 +223,7 @@ def _data(kernels: Kernels, programs: Mapping[str, Program]) -> dict[str, Any]:
         "quaternions": t.quaternions,
         **(_scales(kernels) if "terms" in programs else {}),
         "idle": kernels.plan.spinning,
+        **({"walk": {"least": driven_motion.SHORT, "steps": driven_motion.HOMOTOPY}} if "walk" in programs else {}),
     }
 
 

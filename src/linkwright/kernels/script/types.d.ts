@@ -95,11 +95,19 @@ declare function begun(w: MotionLoop): void;
 declare function projected(w: MotionLoop): number;
 declare function stepped(w: MotionLoop, t: number, dt: number): number;
 
-declare function newWalk(sizes: Record<string, number>, kernels: Record<string, Kernel>): object;
+interface WalkLoop {
+  /** The largest residual of the samples walked last. */
+  open: number;
+}
+declare function newWalk(sizes: Record<string, number>, kernels: Record<string, Kernel>): WalkLoop;
 declare function walk(
-  w: object, q: Float64Array, near: Float64Array, free: Float64Array, laws: Float64Array, width: number, t: Float64Array, rows: Float64Array,
-  row: number, n: number, once: number, least: number,
+  w: WalkLoop, q: Float64Array, near: Float64Array, parameters: Float64Array, laws: Float64Array, width: number, t: Float64Array,
+  rows: Float64Array, row: number, first: number, count: number, onward: number, once: number, least: number,
 ): number;
+declare function reach(
+  w: WalkLoop, q: Float64Array, near: Float64Array, from_drive: Float64Array, to_drive: Float64Array, speed: Float64Array,
+  from_parameters: Float64Array, to_parameters: Float64Array, found: Float64Array, steps: number,
+): boolean;
 declare function orthogonalized(a: Float64Array, rows: number, columns: number, s: Float64Array): number;
 
 interface Solver {
@@ -151,19 +159,30 @@ interface MechanismData {
   quaternions: number[];
   /** Degrees of freedom that no constraint decides. */
   idle: number;
+  /** With kernel `walk`: how far Newton may move in any case, and numbers of steps to other parameters. */
+  walk: { least: number; steps: number[] };
   /** With kernel `terms`: sizes of the rows of the loops and of velocities. */
   rows: number[];
   columns: number[];
 }
 
-/** Positions of a cycle, and what its drives do at its samples. */
-interface Walked {
+/** What the drives do at the samples of a cycle. */
+interface DriveLaw {
   t: Float64Array;
-  q: Float64Array;
-  near: Float64Array;
   value: Float64Array;
   speed: Float64Array;
   acceleration: Float64Array;
+  /** Statics: the drives pass through the values without speed. */
+  still: boolean;
+}
+
+/** Rows of q, v, a, so many counted turns, and the determinant; overwritten by the next walk. */
+interface Walked {
+  reached: number;
+  rows: Float64Array;
+  width: number;
+  turns: number;
+  residual: number;
 }
 
 /** State on the loops. */
@@ -187,7 +206,8 @@ interface Mechanism {
   parameters: Float64Array;
   near: Float64Array;
   solver: Solver;
-  walk(law: Walked): void;
+  walk(law: DriveLaw, q: Float64Array, near: Float64Array, first: number, count: number, onward: number): Walked;
+  reach(q: Float64Array, near: Float64Array, drive: Float64Array, before: Float64Array, after: Float64Array): boolean;
   set(values: Record<string, number>): void;
   bind(name: string): BoundKernel | null;
   drives(q: Numbers, v?: Numbers): Answer;

@@ -121,6 +121,17 @@ def test_changed_parameters_give_the_cycle_of_the_changed_model(pages: dict[str,
             assert np.abs(np.array(one["state"]) - c.q[0]).max() < EQUAL
 
 
+@sweep("name, change", [("delta", {"R": 0.9}), ("bennett", {"alpha": 0.9})], now=1)
+def test_positions_with_other_lengths_are_those_of_the_changed_model(name: str, change: dict[str, float]) -> None:
+    """The page walks as Python does: also rods that spin, and samples in singular positions."""
+    page = shipped(name)
+    at, values = list(range(0, 361, 10)), {p["name"]: p["value"] for p in page.data["parameters"]}
+    changed = {key: share * values[key] for key, share in change.items()}
+    [got] = run({name: page}, [(name, CHANGED, [(changed, at)])])
+    assert got["out"][0]["r"] == {"ok": True, "why": ""}
+    assert np.abs(np.array(got["out"][0]["q"]) - lw.load(name, **changed).cycle().q[at]).max() < EQUAL
+
+
 def test_lengths_that_do_not_turn_fully_leave_gaps_and_say_where(pages: dict[str, Page]) -> None:
     """A longer crank becomes a rocker: the torque curve ends at its dead centers, computed by Python."""
     limits = lw.load("four-bar", L1=0.7).limits("A")

@@ -77,33 +77,11 @@
 
     // q and near, in place, carried from parameters `before` to `after` with the drives held: false where the branch ends on the way
     core.carried = (q, near, value, before, after) => {
-      const here = Float64Array.from(q), turn = Float64Array.from(near), side = core.side(q, near);
-      const now = mechanism.parameters;
-      /** @param {number} s */
-      const at = (s) => {
-        for (let i = 0; i < now.length; i++) now[i] = s < 1 ? before[i] + s * (after[i] - before[i]) : after[i];
-      };
-      at(0);
-      const first = core.side(q, near) || side;
-      for (let s = 0, f = 1; s < 1; ) {
-        at(s + f);
-        here.set(q);
-        turn.set(near);
-        const r = core.solve(here, turn, value);
-        const flipped = r.closed && r.determinant * first < 0;
-        if (r.closed && !flipped) {
-          core.count(here, turn);
-          q.set(here);
-          near.set(turn);
-          s += f;
-          f = Math.min(2 * f, 1 - s);
-        } else f /= 2;
-        if (f < 1e-3 && s < 1) {
-          at(1);
-          return false;
-        }
-      }
-      at(1);
+      const drive = Float64Array.from(value);
+      if (mechanism.reach(q, near, drive, before, after)) return true;
+      const here = Float64Array.from(q); // in a singular position: where the loops close all the same
+      if (core.side(q, near) || !core.solve(here, near, drive).closed) return false;
+      q.set(here);
       return true;
     };
 

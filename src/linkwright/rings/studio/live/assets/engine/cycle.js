@@ -1,15 +1,16 @@
 // One whole cycle of the drives: positions, speeds, accelerations, efforts and the load of every pin at all samples. At the file's
-// values each sample starts where Python found it; with other lengths the branch is followed from sample to sample. Samples that
-// cannot be solved are gaps: `placed` says that a position is there, `ok` that speeds and loads are as well.
+// values each sample starts where Python found it; with other lengths the branch is walked along from positions of Python that are carried
+// to them (driven_motion.py). Samples that cannot be solved are gaps: `placed` says that a position is there, `ok` that speeds and loads
+// are as well.
 (() => {
   "use strict";
   const HELD = 1e-9; // residual of Python's positions below which lengths have not changed
-  const FINE = 33; // small steps between two samples where the branch is in doubt; odd, so that none falls on the middle
   const AHEAD = 4; // samples tried beyond one that cannot be solved
-  const ANCHORS = [0, 1 / 2, 1 / 4, 3 / 4, 1 / 8, 5 / 8, 3 / 8, 7 / 8]; // where following may begin anew, as shares of the cycle
+  const ANCHORS = [0, 1 / 2, 1 / 4, 3 / 4, 1 / 8, 5 / 8, 3 / 8, 7 / 8]; // where a walk may begin, as shares of the cycle
   const BESIDE = 0.02; // of a step: how far beside a singular sample its limit is taken from
+  const CLOSE = 1e-6, NEAR = 0.25; // radians or meters, and of the way there: so far may a sample be from where a branch leads to
+  const SMOOTH = 1e-2; // of its neighbors: below, such a limit of the determinant is none
   const ONE_SIDED = 0.05; // of the largest: by more than this two sides of a limit do not differ
-  const TOGETHER = 1e-6; // dimensionless: two ways to a sample ended in one position
 
   /** @type {(core: Core, law: Law) => Cycle} */
   const newCycle = (core, law) => {
@@ -17,7 +18,7 @@
     const joints = core.mechanism.names.joints.length;
     /** @type {Cycle} */
     const c = {
-      n, x: law.x, t: law.t, ok: new Uint8Array(n), placed: new Uint8Array(n), side: new Int8Array(n), determinant: new Float64Array(n).fill(NaN),
+      n, x: law.x, t: law.t, ok: new Uint8Array(n), placed: new Uint8Array(n), determinant: new Float64Array(n).fill(NaN),
       q: new Float64Array(n * nq), v: new Float64Array(n * nv), a: new Float64Array(n * nv), near: new Float64Array(n * nn),
       wrench: new Float64Array(core.kernel.loads ? n * 6 * joints : 0), lam: new Float64Array(core.kernel.loads ? n * core.mechanism.names.lam.length : 0),
       u: Array.from({ length: core.kernel.loads ? nd : 0 }, () => new Float64Array(n)),
@@ -27,25 +28,38 @@
     return c;
   };
 
-  // a solved position and what follows from it into the arrays of the cycle
+  // a solved position, with speeds and accelerations where there are some
   /** @param {Core} core @param {Law} law @param {Cycle} c @param {number} i @param {Float64Array} q @param {Float64Array} near @param {Closing} r */
   const store = (core, law, c, i, q, near, r) => {
-    const { nq, nv, nd, nn, kernel } = core;
+    const { nq, nv, nn } = core;
     c.placed[i] = 1;
     c.residual = Math.max(c.residual, r.residual);
-    for (let k = 0; k < nq; k++) c.q[i * nq + k] = q[k];
-    for (let k = 0; k < nn; k++) c.near[i * nn + k] = near[k];
+    c.q.set(q, i * nq);
+    c.near.set(near, i * nn);
     c.determinant[i] = r.determinant;
     c.ok[i] = 0;
     if (!r.ok) return;
-    for (let k = 0; k < nv; k++) c.v[i * nv + k] = r.v[k];
-    for (let k = 0; k < nv; k++) c.a[i * nv + k] = r.a[k];
-    const loads = kernel.loads;
+    c.v.set(r.v, i * nv);
+    c.a.set(r.a, i * nv);
+    load(core, law, c, i);
+  };
+
+  // the kernel of the loads at sample i of these arrays; false where it has no answer
+  /** @param {Core} core @param {{q: Float64Array, v: Float64Array, a: Float64Array, near: Float64Array}} x @param {number} i */
+  const loaded = ({ nq, nv, nn, kernel }, x, i) => {
+    const { loads } = kernel;
+    loads.put("q", x.q, i * nq);
+    loads.put("v", x.v, i * nv);
+    loads.put("a", x.a, i * nv);
+    return !loads.run(x.near, i * nn);
+  };
+
+  // the loads of a sample whose motion is known
+  /** @param {Core} core @param {Law} law @param {Cycle} c @param {number} i */
+  const load = (core, law, c, i) => {
+    const { nd, kernel } = core, loads = kernel.loads;
     if (loads) {
-      loads.put("q", q);
-      loads.put("v", r.v);
-      loads.put("a", r.a);
-      if (loads.run(near)) return;
+      if (!loaded(core, c, i)) return;
       const { y, to } = loads, w = to.wrench, l = to.lam;
       let power = 0;
       for (let k = 0; k < nd; k++) {
@@ -73,6 +87,18 @@
     return true;
   };
 
+  // positions and references of all samples in place of those of the first
+  LW.walkedPositions = (core, law) => {
+    const { nq, nn } = core, { reached, rows, width, turns } = core.mechanism.walk(law, law.q, law.near, 0, law.n, 1);
+    const q = new Float64Array(law.n * nq), near = new Float64Array(law.n * nn), o = width - 1 - turns;
+    for (let i = 0; i < law.n; i++) {
+      const at = width * Math.min(i, reached - 1);
+      q.set(rows.subarray(at, at + nq), i * nq);
+      near.set(turns ? rows.subarray(at + o, at + o + turns) : law.near, i * nn);
+    }
+    Object.assign(law, { q, near });
+  };
+
   /** @param {Core} core @param {Law} law @param {Cycle} c */
   const asFound = (core, law, c) => {
     const q = new Float64Array(core.nq), near = new Float64Array(core.nn);
@@ -87,128 +113,87 @@
 
   // ------------------------------------------------------------------ other lengths
 
-  // follows the branch over the samples; holds the arrays it works with
-  /** @param {Core} core @param {Law} law @param {Cycle} c */
-  const follower = (core, law, c) => {
-    const { nq, nn, nd } = core;
-    const q = new Float64Array(nq), near = new Float64Array(nn), last = /** @type {Float64Array[]} */ ([0, 1, 2].map(() => new Float64Array(nq)));
-    const drive = new Float64Array(nd), fine = /** @type {Float64Array[]} */ ([0, 1, 2].map(() => new Float64Array(nq))), turns = new Float64Array(nn);
-
-    // how far the new positions are from Python's, carried on over the samples solved last; `known` of them in a row
-    /** @param {number} i @param {number} step @param {number} known */
-    const guess = (i, step, known) => {
-      for (let k = 0; k < nq; k++) {
-        /** @param {number} j */
-        const d = (j) => last[j][k];
-        const off = known > 2 ? 3 * d(0) - 3 * d(1) + d(2) : known > 1 ? 2 * d(0) - d(1) : d(0);
-        q[k] = law.q[i * nq + k] + off;
-      }
-      core.normalized(q);
-    };
-    /** @param {number} i */
-    const remember = (i) => {
-      const oldest = /** @type {Float64Array} */ (last.pop());
-      for (let k = 0; k < nq; k++) oldest[k] = q[k] - law.q[i * nq + k];
-      last.unshift(oldest);
-    };
-
-    // from sample j to sample i in small steps, the branch followed by its own curve; the end is left in q and near
-    /** @param {number} j @param {number} i */
-    const finely = (j, i) => {
-      for (let k = 0; k < nq; k++) fine[0][k] = c.q[j * nq + k];
-      for (let k = 0; k < nn; k++) turns[k] = c.near[j * nn + k];
-      let known = 1;
-      for (let m = 1; m <= FINE; m++) {
-        const x = m / FINE;
-        for (let k = 0; k < nd; k++) drive[k] = (1 - x) * law.value[j * nd + k] + x * law.value[i * nd + k];
-        for (let k = 0; k < nq; k++) {
-          /** @param {number} s */
-          const d = (s) => fine[s][k];
-          q[k] = known > 2 ? 3 * d(0) - 3 * d(1) + d(2) : known > 1 ? 2 * d(0) - d(1) : d(0);
-        }
-        if (!core.solve(core.normalized(q), turns, drive).closed) return false;
-        core.count(q, turns);
-        const oldest = /** @type {Float64Array} */ (fine.pop());
-        oldest.set(q);
-        fine.unshift(oldest);
-        known = Math.min(3, known + 1);
-      }
-      near.set(turns);
-      return true;
-    };
-
-    /** @param {number} i */
-    const apart = (i) => {
-      let gap = 0;
-      for (let k = 0; k < nq; k++) gap = Math.max(gap, Math.abs(c.q[i * nq + k] - q[k]));
-      return gap;
-    };
-
-    // sample i from the solved sample j, the guess in q; true where it is solved on the branch
-    /** @param {number} j @param {number} i */
-    const solved = (j, i) => {
-      for (let k = 0; k < nn; k++) near[k] = c.near[j * nn + k];
-      let r = core.solve(q, near, law.value, law.speed, law.acceleration, i * nd);
-      if (!r.closed && !(finely(j, i) && (r = core.solve(q, near, law.value, law.speed, law.acceleration, i * nd)).closed)) return false;
-      let side = Math.sign(r.determinant);
-      core.count(q, near);
-      if (side * c.side[j] < 0) {
-        for (let k = 0; k < nq; k++) c.q[i * nq + k] = q[k]; // a passage, or a jump over a narrow gap between branches?
-        if (!finely(j, i)) return false;
-        r = core.solve(q, near, law.value, law.speed, law.acceleration, i * nd);
-        if (!r.closed) return false;
-        side = Math.sign(r.determinant);
-        if (side * c.side[j] < 0 && apart(i) > TOGETHER) return false;
-      }
-      c.side[i] = side || c.side[j];
-      store(core, law, c, i, q, near, r);
-      remember(i);
-      return true;
-    };
-
-    // from a solved sample onwards (step 1) or back (-1), as far as the branch goes or samples are missing
-    /** @param {number} from @param {number} step */
-    const walk = (from, step) => {
-      for (let k = 0; k < nq; k++) last[0][k] = c.q[from * nq + k] - law.q[from * nq + k];
-      let known = 1, j = from, missed = 0;
-      for (let i = from + step; i >= 0 && i < c.n && !c.placed[i]; i += step) {
+  // from a first position along all samples that are not known, onwards (1) or back (-1): as far as its branch goes, and over narrow gaps
+  /** @param {Core} core @param {Law} law @param {Cycle} c @param {Float64Array} q @param {Float64Array} near @param {number} from @param {number} onward */
+  const walked = (core, law, c, q, near, from, onward) => {
+    const { nq, nv, nn } = core;
+    for (let first = from; first >= 0; ) {
+      let count = 1;
+      for (let i = first + onward; i >= 0 && i < c.n && !c.placed[i]; i += onward) count++;
+      const { reached, rows, width, turns, residual } = core.mechanism.walk(law, q, near, first, count, onward);
+      c.residual = Math.max(c.residual, residual);
+      for (let m = 0, i = first; m < reached; m++, i += onward) {
+        if (c.placed[i]) continue;
+        const o = i * width, still = law.still ? 0 : 1;
+        c.placed[i] = 1;
+        for (let k = 0; k < nq; k++) c.q[i * nq + k] = rows[o + k];
+        for (let k = 0; k < nv; k++) c.v[i * nv + k] = still * rows[o + nq + k];
+        for (let k = 0; k < nv; k++) c.a[i * nv + k] = still * rows[o + nq + nv + k];
+        for (let k = 0; k < nn; k++) c.near[i * nn + k] = turns ? rows[o + nq + 2 * nv + k] : near[k];
+        c.determinant[i] = rows[o + width - 1];
         core.setTime(law.t[i]);
-        guess(i, step, missed ? Math.min(known, 2) : known);
-        if (solved(j, i)) {
-          known = missed ? 1 : Math.min(3, known + 1);
-          j = i;
-          missed = 0;
-        } else if (++missed > AHEAD) return;
+        load(core, law, c, i);
       }
-    };
-
-    // a first position: Python's, carried from the file's parameters to the new ones
-    /** @param {number} i @param {Float64Array | undefined} file */
-    const anchor = (i, file) => {
-      for (let k = 0; k < nq; k++) q[k] = law.q[i * nq + k];
-      for (let k = 0; k < nn; k++) near[k] = law.near[i * nn + k];
-      for (let k = 0; k < nd; k++) drive[k] = law.value[i * nd + k];
-      core.setTime(law.t[i]);
-      if (!file || !core.carried(q, near, drive, file, Float64Array.from(core.mechanism.parameters))) return false;
-      const r = core.solve(q, near, law.value, law.speed, law.acceleration, i * nd);
-      if (!r.closed) return false;
-      c.side[i] = Math.sign(r.determinant);
-      if (!c.side[i]) return false;
-      store(core, law, c, i, q, near, r);
-      return true;
-    };
-    return { anchor, walk };
+      if (!reached || reached === count) return;
+      const last = first + onward * (reached - 1), o = (last + onward) * width;
+      first = beyond(core, law, c, rows.subarray(o, o + nq), last, onward);
+      if (first < 0) return;
+      q.set(c.q.subarray(first * nq, (first + 1) * nq));
+      near.set(c.near.subarray(first * nn, (first + 1) * nn));
+    }
   };
 
-  /** @param {Core} core @param {Law} law @param {Cycle} c @param {Cycle | null} original @param {Float64Array | undefined} file */
+  // beyond the sample at which a branch ends: samples in a singular position, and the first one behind it or behind a narrow gap, from which
+  // the branch can be walked again; -1 if there is none. `q` is where the branch leads to.
+  /** @param {Core} core @param {Law} law @param {Cycle} c @param {Float64Array} q @param {number} last @param {number} onward */
+  const beyond = (core, law, c, q, last, onward) => {
+    const { nq, nn, nd } = core, known = [0, 1, 2].map((k) => last - k * onward).filter((i) => c.placed[i]), side = c.determinant[last];
+    const here = new Float64Array(nq), near = c.near.slice(last * nn, (last + 1) * nn);
+    let missed = false;
+    for (let i = last + onward; i >= 0 && i < c.n && !c.placed[i] && Math.abs(i - last) <= AHEAD + 1; i += onward) {
+      here.set(q);
+      if (i !== last + onward) carriedOn(core, law, c, i, known.slice(0, missed ? 2 : 3), here);
+      const guess = core.normalized(here).slice();
+      core.setTime(law.t[i]);
+      const r = core.solve(here, near, law.value, law.speed, law.acceleration, i * nd), from = known[0] * nq;
+      let way = 0, off = 0;
+      for (let k = 0; k < nq; k++) {
+        way = Math.max(way, Math.abs(guess[k] - c.q[from + k]));
+        off = Math.max(off, Math.abs(here[k] - guess[k]));
+      }
+      // a branch does not change its side in a gap
+      if (r.closed && off <= CLOSE + NEAR * way && !(missed && r.determinant * side < 0)) {
+        core.count(here, near);
+        store(core, law, c, i, here, near, r);
+        if (r.ok) return i;
+        known.unshift(i);
+      } else missed = true;
+    }
+    return -1;
+  };
+
+  // Python's position at a sample, moved as the known ones were, by the polynomial through them
+  /** @param {Core} core @param {Law} law @param {Cycle} c @param {number} i @param {number[]} known @param {Float64Array} q */
+  const carriedOn = (core, law, c, i, known, q) => {
+    const { nq } = core;
+    q.set(law.q.subarray(i * nq, (i + 1) * nq));
+    for (const a of known) {
+      const share = known.reduce((s, b) => (a === b ? s : (s * (i - b)) / (a - b)), 1);
+      for (let k = 0; k < nq; k++) q[k] += share * (c.q[a * nq + k] - law.q[a * nq + k]);
+    }
+  };
+
+  // the branch walked from Python's positions at some samples, carried from the file's parameters to the new ones
+  /** @param {Core} core @param {Law} law @param {Cycle} c @param {Cycle | null} original @param {Float64Array} file */
   const followed = (core, law, c, original, file) => {
-    const f = follower(core, law, c);
+    const { nq, nn, nd, mechanism } = core, here = Float64Array.from(mechanism.parameters), last = c.n - 1;
     for (const share of ANCHORS) {
-      let i = Math.round(share * (c.n - 1));
-      if (original && !original.ok[i]) i = Math.min(c.n - 1, i + 2);
-      if (c.placed[i] || !f.anchor(i, file)) continue;
-      f.walk(i, 1);
-      f.walk(i, -1);
+      let i = Math.round(share * last);
+      if (original && !original.ok[i]) i = Math.min(last, i + 2);
+      const q = law.q.slice(i * nq, (i + 1) * nq), near = law.near.slice(i * nn, (i + 1) * nn);
+      if (c.placed[i] || !mechanism.reach(q, near, law.value.subarray(i * nd, (i + 1) * nd), file, here)) continue;
+      walked(core, law, c, q.slice(), near.slice(), i, 1);
+      walked(core, law, c, q, near, i, -1);
     }
   };
 
@@ -219,10 +204,7 @@
   const rowOf = (core, q, near, r) => {
     const loads = core.kernel.loads;
     if (!loads) return [...r.v, ...r.a];
-    loads.put("q", q);
-    loads.put("v", r.v);
-    loads.put("a", r.a);
-    if (loads.run(near)) return null;
+    if (!loaded(core, { q, v: r.v, a: r.a, near }, 0)) return null;
     return [...r.v, ...r.a, ...loads.get("u"), ...loads.get("wrench"), ...loads.get("lam")];
   };
 
@@ -261,11 +243,19 @@
     return a.map((_, j) => (4 * (a[j] + b[j]) - (A[j] + B[j])) / 6);
   };
 
+  // the determinant where a pivot vanishes is round-off: the limit from both sides, like that of the loads
+  /** @param {Float64Array} det @param {number} i */
+  const smoothed = (det, i) => {
+    const [a, b, A, B] = [det[i - 1], det[i + 1], det[i - 2], det[i + 2]], d = (4 * (a + b) - (A + B)) / 6;
+    if (d - d === 0) det[i] = a * b > 0 && d * a > SMOOTH * a * a ? d : 0;
+  };
+
   /** @param {Core} core @param {Law} law @param {Cycle} c */
   const fillLimits = (core, law, c) => {
     const { nv, nd } = core, joints = 6 * core.mechanism.names.joints.length, lam = core.mechanism.names.lam.length;
     for (let i = 0; i < c.n; i++) {
       if (!c.placed[i] || c.ok[i]) continue;
+      smoothed(c.determinant, i);
       const row = limit(core, law, c, i);
       if (!row) continue;
       c.v.set(row.slice(0, nv), i * nv);
@@ -354,7 +344,7 @@
     const time = core.mechanism.t;
     if (core.kinematics) {
       if (!original || (!follow && sameLengths(core, law))) asFound(core, law, c);
-      else followed(core, law, c, original, file);
+      else followed(core, law, c, original, file || Float64Array.from(core.mechanism.parameters));
       fillLimits(core, law, c);
     }
     core.setTime(time);

@@ -54,7 +54,7 @@
   LW.engine = (mechanism, DATA) => {
     const core = LW.engineCore(mechanism, DATA);
     const law = decoded(DATA.cycle), planned = /** @type {Law} */ (law);
-    if (law && law.q.length < law.n * core.nq) mechanism.walk(law);
+    if (law && law.q.length < law.n * core.nq) LW.walkedPositions(core, law);
     const run = decodedRun(DATA.run);
     const { nq, nv, nd, nn } = core;
     const bodies = DATA.bodies.map((b) => b.name);

@@ -112,7 +112,6 @@ interface Cycle {
   t: Float64Array;
   ok: Uint8Array;
   placed: Uint8Array;
-  side: Int8Array;
   determinant: Float64Array;
   q: Float64Array;
   v: Float64Array;

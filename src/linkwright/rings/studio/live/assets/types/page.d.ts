@@ -296,6 +296,7 @@ interface Linkwright {
   magnitudes(vectors: Float64Array, t?: ArrayLike<number>): { values: Float64Array; max: number; s: number; error: number };
   samplingText(value: number, error: number, text: (amount: number) => string): string;
   engineCore(mechanism: Mechanism, DATA: PageData): Core;
+  walkedPositions(core: Core, law: Law): void;
   engineCycle(core: Core, law: Law, DATA: PageData, original: Cycle | null, file?: Float64Array, follow?: boolean): Cycle;
   engineSingular(core: Core, law: Law, c: Cycle, DATA: PageData, known: Law["singular"]): Cycle;
   engineHand(e: Engine): void;
