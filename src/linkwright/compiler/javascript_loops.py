@@ -14,12 +14,13 @@ from typing import Any
 
 from linkwright.compiler.javascript import KEYWORDS, number
 from linkwright.compiler.loop_text import TIGHT, Text
-from linkwright.compiler.loop_tree import NUMBERS, Expression, Function, Path
+from linkwright.compiler.loop_tree import NUMBERS, Expression, Function, Path, Statement
 from linkwright.compiler.records import LoopError, fields_of, is_array, is_kernel, is_record, sizes_of
 
 HELPERS = {
     "min_of": "const min_of = (a, b) => (b < a ? b : a);",
     "max_of": "const max_of = (a, b) => (b > a ? b : a);",
+    "copy": "const copy = (to, source) => { for (let k = 0; k < to.length; k++) to[k] = source[k]; };",
     "remainder": "const remainder = (a, b) => a - b * Math.floor(a / b);",
     "bound_to": """// a kernel with arrays of its own: the blocks that loops name, and a call
 const bound_to = (f, inputs, outputs) => {
@@ -51,7 +52,8 @@ class JavaScript(Text):
         text = self.functions()
         made = list(records) or list(dict.fromkeys(k for f in self.main for _, k in f.arguments if is_record(k) and not is_kernel(k)))
         new = [self.new(r) for r in made]
-        head = [f"const {name} = {self.number(value, type(value))};" for name, value in sorted(self.constants.items())]
+        constants = [f"{name} = {self.number(value, type(value))}" for name, value in sorted(self.constants.items())]
+        head = [f"const {', '.join(constants)};"] if constants else []
         helpers = [HELPERS[name.removesuffix("_whole")] for name in sorted(self.helpers)]
         return "\n".join([*head, *dict.fromkeys(helpers), "", text, *new])
 
@@ -134,6 +136,12 @@ class JavaScript(Text):
         if kind.outside:
             return f"{self.path(path)}, {self.name(path.root)}_width"
         return f"{self.path(path)}, {self.length(path, 0)}, {self.length(path, 1)}"
+
+    def _s_do(self, s: Statement) -> list[str]:
+        if s.parts[0].op != "copy":
+            return super()._s_do(s)
+        self.helpers.add("copy")
+        return [f"copy({', '.join(self.path(p) for p in s.parts[0].parts)});"]
 
     # ------------------------------------------------------------ expressions
 

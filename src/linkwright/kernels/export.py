@@ -42,7 +42,8 @@ from linkwright.numerics.tolerances import SAME_PLACE
 
 DEFAULT_KERNELS = ("kinematics", "loads", "forward", "projection", "energy", "points")  # what a page that computes by itself needs
 CLOSING = {"kinematics", "walk"}  # kernels with Newton steps at given drives; the second is that of pages
-SCRIPT = ("binder", "newton", "mechanism")  # files of script/ that are exported with the kernels
+SCRIPT = ("binder", "newton", "mechanism")  # files of script/ that are exported with the kernels, and those of some kernels
+OF_KERNELS = {"kinematics": {"kinematics"}, "walk": {"walk"}, "motion": {"forward", "projection"}}
 _HERE = Path(__file__).parent
 
 
@@ -66,9 +67,9 @@ def javascript(
     data = json.dumps(_data(kernels, programs), separators=(",", ":")).replace("<", "\\u003c")
     head = f"// {title_of(kernels)}. SI units, radians.\n"
     # `module` is a parameter so that the inner script, made for node too, leaves the real one alone
-    parts = "".join(js.short(template(f"script/{part}.js")) for part in SCRIPT)
-    moving = {"forward", "projection"} <= programs.keys()
-    loops = loops_text(moving, moving and "terms" in programs, bool(programs.keys() & {"closure", "terms"}), "walk" in programs)
+    files = [*SCRIPT, *(part for part, needs in OF_KERNELS.items() if needs <= programs.keys())]
+    parts = "".join(js.short(template(f"script/{part}.js")) for part in files)
+    loops = loops_text(frozenset(programs))
     inner = f'"use strict";\n{js.module(programs)}const data={data};\n{loops}{parts}return mechanismOf(kernels,data)'
     return f'{head}var {name}=((module)=>{{{inner}}})();\nif(typeof module==="object"&&module.exports)module.exports={name};\n'
 
@@ -203,13 +204,21 @@ def leads_through(kernels: Kernels, drives: Names, q: np.ndarray, near: np.ndarr
 
 
 @cache
-def loops_text(moving: bool, passing: bool, ranks: bool, walking: bool) -> str:
-    """The loops of the script: closing and assembling, free motion, singular values, and the walk of a cycle."""
-    functions: list[Any] = [closing_loops.assembled]
-    functions += [motion_loops.projected] * moving
-    functions += [singular_step_loops.stepped_through if passing else motion_loops.stepped] * moving
-    functions += [singular_value_loops.orthogonalized] * ranks + [driven_motion.walk, driven_motion.reach] * walking
-    return js.squeezed(javascript_loops.write(functions))
+def loops_text(kernels: frozenset[str]) -> str:
+    """The loops of a script with these kernels: closing and assembling, free motion, singular values, and the walk of a cycle."""
+    x = closing_loops
+    functions: list[Any] = [x.assembled] if "kinematics" in kernels else [x.close_loops, x.counted, x.drives_at]
+    records: list[Any] = [x.Closing]
+    if kernels >= OF_KERNELS["motion"]:
+        through = "terms" in kernels
+        functions += [motion_loops.projected, singular_step_loops.stepped_through if through else motion_loops.stepped]
+        records.append(singular_step_loops.Passing if through else motion_loops.Motion)
+    if kernels & {"closure", "terms"}:
+        functions.append(singular_value_loops.orthogonalized)
+    if "walk" in kernels:
+        functions += [driven_motion.walk, driven_motion.reach]
+        records.append(driven_motion.Walk)
+    return js.squeezed(javascript_loops.write(functions, records))
 
 
 def _data(kernels: Kernels, programs: Mapping[str, Program]) -> dict[str, Any]:

@@ -32,6 +32,8 @@ const solverOf = (m, data) => {
     kinematics: own in kernels ? kinematics : null,
     scale: data.scale, // what a step of an entry of q is compared with
     status: () => w.status,
+    loop: w,
+    hold,
 
     // quaternions of unit length
     normalize(q) {
@@ -69,16 +71,6 @@ const solverOf = (m, data) => {
       return out;
     },
 
-    // q with the drives at these values, on its branch; if they cannot get there q is where they got
-    assemble(q, drive) {
-      for (const kernel of [kinematics, drives, turns]) hold(kernel, m.near);
-      w.q.set(q);
-      w.drive.set(drive);
-      w.near.set(m.near);
-      const ok = !assembled(w), here = w.q.slice();
-      m.near = w.near.slice();
-      return { ok, q: here, residual: ok ? w.residual : solver.newton(here, m.near, drive, 0, w.next), steps: w.steps };
-    },
   };
   return solver;
 };

@@ -114,12 +114,13 @@ interface Solver {
   kinematics: LoopKernel | null;
   scale: number[];
   status(): number;
+  loop: ClosingLoop;
+  hold(kernel: LoopKernel, near: ArrayLike<number>): void;
   normalize(q: Float64Array): Float64Array;
   newton(q: ArrayLike<number>, near: ArrayLike<number>, drive: ArrayLike<number>, first: number, out: Float64Array): number;
   close(q: Float64Array, near: ArrayLike<number>, drive: ArrayLike<number>, first: number): number;
   count(q: ArrayLike<number>, near: Float64Array): void;
   driveAt(q: ArrayLike<number>, near: ArrayLike<number>, out: Float64Array): Float64Array;
-  assemble(q: Numbers, drive: Numbers): Assembled;
 }
 
 interface Assembled {
