@@ -115,7 +115,7 @@ def test_the_python_loop_is_the_native_loop() -> None:
 
 def test_a_walk_back_finds_the_samples_of_the_walk_onwards() -> None:
     """From the middle both ways; the last one leads on as it led here."""
-    kernel, given = motions(lw.load("wiper"), 1, 61)
+    kernel, given = driven_motions(lw.load("wiper"), 1, 61)
     loop = Loop(driven_motion.walk, driven_motion.layout(kernel))
     onwards, back = (np.zeros((61, driven_motion.sizes_of(kernel).width)) for _ in range(2))
     q, near, parameters, laws, t = given
