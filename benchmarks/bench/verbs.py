@@ -234,7 +234,7 @@ def _of_designs(m: Any) -> list[tuple[str, Call, int]]:
 def _of_gradients(m: Any, seconds: float) -> list[BenchRow]:
     """Cycles of 256 designs with all loads and their derivatives by ten numbers, against those without; and of one design, as an optimizer
     asks for them again and again, with the drive torque and three loads."""
-    from linkwright.system.cycle_evaluator import CycleEvaluator
+    from linkwright.system.cycles import CycleEvaluator
 
     numbers = _numbers(m)
     if not numbers:

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from linkwright.simulation import events as events
     from linkwright.simulation import stabilizers
     from linkwright.simulation.stepper import Stepper
-    from linkwright.system.cycles import Trajectories
     from linkwright.system.mechanism import Mechanism, compile, load, load_result
     from linkwright.system.system import System
     from linkwright.text.goals import Goal, Requirement
@@ -150,8 +149,8 @@ _HOME = {  # module: its public names
     "rings.studio.page": ("Page",),
     "rings.synthesis.results": ("SynthesisResult", "SynthesizedLinkage"),
     "rings.synthesis.requests": ("synthesize",),
+    "results.trajectories": ("Trajectories",),
     "simulation.stepper": ("Stepper",),
-    "system.cycles": ("Trajectories",),
     "system.mechanism": ("Mechanism", "compile", "load", "load_result"),
     "system.system": ("System",),
     "text.goals": ("Goal", "Requirement"),

@@ -174,9 +174,9 @@ if TYPE_CHECKING:
     from linkwright.results import records as records
     from linkwright.results import singular_positions as singular_positions
     from linkwright.results.measures import Measure as Measure
-    from linkwright.results.measures import motions as motions
     from linkwright.results.measures.extremes import curve_extremes as curve_extremes
     from linkwright.results.state import State as State
+    from linkwright.results.trajectories import Trajectories as Trajectories
     from linkwright.results.trajectory import Trajectory as Trajectory
     from linkwright.results.trajectory import unit_of as unit_of
     from linkwright.simulation import stabilizers as stabilizers
@@ -279,7 +279,6 @@ SPACES = {  # modules of the interface
     "measures": "results.measures",
     "modelfile": "model.file",
     "motion_checks": "results.motion_checks",
-    "motions": "results.measures.motions",
     "parameters": "model.parameters",
     "patterns": "text.patterns",
     "plausibility": "model.plausibility",
@@ -380,6 +379,7 @@ NAMES = {  # module: its classes and functions
     "results.measures": ("Measure",),
     "results.measures.extremes": ("curve_extremes",),
     "results.state": ("State",),
+    "results.trajectories": ("Trajectories",),
     "results.trajectory": (
         "Trajectory",
         "unit_of",

@@ -7,7 +7,7 @@ import numpy as np
 import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.errors import UsageError
-from linkwright.system.cycle_evaluator import CycleEvaluator
+from linkwright.system.cycles import CycleEvaluator
 from tests.refusals import refused
 from tests.sweeps import sweep
 

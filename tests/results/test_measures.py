@@ -16,9 +16,9 @@ from linkwright.errors import ChannelError, UsageError
 from linkwright.results.measures import check, measure
 from linkwright.results.measures.channel_interpolation import Course
 from linkwright.results.measures.dwells import longest_dwells
-from linkwright.results.measures.motions import MeasuredMotions
 from linkwright.results.measures.straightness import straightness, straightness_pull
 from linkwright.results.measures.strokes import strokes
+from linkwright.results.trajectories import Trajectories
 from tests.refusals import refused
 from tests.sweeps import sweep
 
@@ -171,7 +171,7 @@ def test_straightness_is_the_least_width_over_all_directions() -> None:
         p = rng.normal(size=(rng.integers(3, 60), 2)) * [1.0, rng.uniform(0.01, 1.0)]
         widths = np.ptp(np.cos(angle)[:, None] * p[:, 0] + np.sin(angle)[:, None] * p[:, 1], axis=1)
         assert -1e-12 <= widths.min() - straightness(p) <= np.ptp(p) * angle[1]
-        r = MeasuredMotions({"p": p[None]}, np.arange(len(p))[None] * 1.0, "", lambda name: "length")
+        r = Trajectories.of({"p": p[None]}, np.arange(len(p))[None] * 1.0, "", lambda name: "length")
         assert strokes(r, "p", None)[0] == pytest.approx(np.linalg.norm(p[:, None] - p[None], axis=2).max(), rel=1e-12)
         _check_pull(p, rng)
     assert straightness(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])) == 0.0 and straightness(np.ones((1, 2))) == 0.0
@@ -418,7 +418,7 @@ def _check_measure(m: lw.Mechanism, word: Any) -> None:
     many = turns.measure(word)
     assert many.shape == (2, 3) and turns.ok.all()
     for at in ((0, 0), (1, 2)):
-        assert many[at] == pytest.approx(turns.cycle(at).measure(word), rel=1e-9, abs=1e-12)
+        assert many[at] == pytest.approx(turns[at].measure(word), rel=1e-9, abs=1e-12)
 
 
 def test_slopes_by_the_speed_of_the_drive_stretch_times() -> None:

@@ -345,7 +345,7 @@ def test_many_designs_read_as_single_turns(name: str, varied: str) -> None:
     names = [n for n in nominal.channels if n.endswith((".jerk", ".advantage", ".force_transmission_angle", ".curvature"))]
     turns = m.cycles({varied: value * np.linspace(0.98, 1.02, 20)}, steps=60, read=names)
     for i in (0, 13):
-        one = turns.cycle(i).read(names)
+        one = turns[i].read(names)
         for n in names:
             x, y = turns[n][i], one[n]
             known = np.isfinite(y) & (np.abs(y) < 1e6)  # an output that rests has an advantage without bounds

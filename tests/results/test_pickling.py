@@ -39,7 +39,7 @@ def answers(objects: dict[str, Any]) -> dict[str, Any]:
         "acceleration": np.array([objects["acceleration"]["D"], *objects["acceleration"].force]),
         "run": np.concatenate([run["rocker.angle"], run["C"].ravel(), run["energy.total"]]),
         "verdict": np.array([run.certificate.position_residual, run.certificate.energy_imbalance, run.certificate.steps]),
-        "batch": np.concatenate([batch["A"].ravel(), batch.run(1)["A"]]),
+        "batch": np.concatenate([batch["A"].ravel(), batch[1]["A"]]),
         "turn": np.concatenate([turn["A.torque"], turn["C"].ravel()]),
         "controller": np.array([*controller(st).values(), *controller.step(st).values()]),
     }
@@ -126,13 +126,13 @@ def test_kernel_results_with_their_mask() -> None:
 def test_drives_take_functions_by_reference_and_name_those_that_have_none() -> None:
     s = lw.load("wiper").system
     batch = run_batch(compiled_of(s), [s.start], 0.01, drive={"A": lw.drives.torque(torque)})
-    assert pickle.loads(pickle.dumps(batch)).run(0).q.tobytes() == batch.run(0).q.tobytes()
+    assert pickle.loads(pickle.dumps(batch))[0].q.tobytes() == batch[0].q.tobytes()
 
     def local_law(t: Any) -> Any:
         return 0.1 * t
 
     batch = run_batch(compiled_of(s), [s.start], 0.01, drive={"A": lw.drives.torque(local_law)})
-    assert copy.deepcopy(batch).run(0).q.tobytes() == batch.run(0).q.tobytes()
+    assert copy.deepcopy(batch)[0].q.tobytes() == batch[0].q.tobytes()
     with pytest.raises((AttributeError, pickle.PicklingError), match="local_law"):
         pickle.dumps(batch)
     assert pickle.loads(pickle.dumps(lw.drives.torque(partial(np.multiply, 2.0)))) is not None

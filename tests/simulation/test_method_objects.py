@@ -44,7 +44,7 @@ def test_a_method_of_ones_own_converges_with_its_order(swinging: tuple[Any, Any]
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)  # order 2; the next term is a share of h
     assert "heun" in str(runs[0].checks())
     batch = run_batch(compiled_of(s), [st, st], 0.05, integrator=HEUN, step=1e-3)
-    assert batch.q[1].tobytes() == runs[0].q.tobytes()
+    assert batch["state q"][1].tobytes() == runs[0].q.tobytes()
 
 
 @sweep("name", FORMULATIONS, later=["slm", "nullspace"])

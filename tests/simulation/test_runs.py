@@ -14,8 +14,10 @@ import pytest
 
 import linkwright as lw
 from linkwright.api import compiled_of
+from linkwright.drives import drives_of_description
 from linkwright.errors import ChannelError, UsageError
 from linkwright.mechanics.formulations import FORMULATIONS
+from linkwright.model.parameters import every_parameter
 from linkwright.simulation.run_batch import run_batch
 from linkwright.simulation.stabilizers import STABILIZERS
 from tests.refusals import refused
@@ -280,11 +282,11 @@ def test_a_batch_is_its_runs_one_by_one(bar):
     states = [s.assemble({"A": 1.0}, {"A": w}) for w in np.linspace(2.0, 12.0, 20)]
     for how in ({"tolerance": 1e-8}, {"integrator": "rk4", "step": 0.005}):
         batches = [run_batch(compiled_of(s), states, 0.5, sample_interval=0.1, threads=n, **how) for n in (1, 2)]
-        np.testing.assert_array_equal(batches[0].q, batches[1].q)
-        assert batches[0].finished.all() and batches[0].q.shape == (20, 6, s.tree.nq)
+        np.testing.assert_array_equal(batches[0]["state q"], batches[1]["state q"])
+        assert batches[0].ok.all() and batches[0]["state q"].shape == (20, 6, s.tree.nq)
         run = s.simulate(states[7], 0.5, sample_interval=0.1, **how)
-        np.testing.assert_array_equal(run.q, batches[0].q[7])
-        np.testing.assert_array_equal(batches[0].run(7)["A.v"], batches[0]["A.v"][7])
+        np.testing.assert_array_equal(run.q, batches[0]["state q"][7])
+        np.testing.assert_array_equal(batches[0][7]["A.v"], batches[0]["A.v"][7])
     with pytest.raises(UsageError, match="State"):
         run_batch(compiled_of(s), [], 1.0)
     with refused(UsageError, name="events"):
@@ -295,14 +297,14 @@ def test_a_batch_of_parameters_closes_each_start():
     s = lw.compile(lw.load("four-bar"), parameters=["L1"])
     st = s.assemble({"A": 1.0}, {"A": 6.0})
     batch = run_batch(compiled_of(s), st, 0.3, parameters={"L1": [0.25, 0.3]}, tolerance=1e-10, sample_interval=0.3)
-    for value, q in zip((0.25, 0.3), batch.q[:, -1], strict=True):
+    for value, q in zip((0.25, 0.3), batch["state q"][:, -1], strict=True):
         other = lw.compile(lw.load("four-bar", L1=value))
         run = other.simulate(other.assemble({"A": 1.0}, {"A": 6.0}), 0.3, tolerance=1e-10, sample_interval=[0.3])
         np.testing.assert_allclose(q, run.q[-1], atol=1e-9)
 
 
 def test_a_batch_reads_channels_as_its_runs_do():
-    """Each run with its own parameters; a start that does not exist is NaN, and what counts turns is read run by run."""
+    """Each run with its own parameters; a start that does not exist is NaN."""
     s = lw.compile(lw.load("four-bar"), parameters=["L1"])
     st = s.assemble({"A": 1.0}, {"A": 6.0})
     batch = run_batch(compiled_of(s), st, 0.3, parameters={"L1": [0.25, 5.0, 0.3]}, tolerance=1e-10, sample_interval=0.1)
@@ -311,11 +313,50 @@ def test_a_batch_reads_channels_as_its_runs_do():
     for name, x in found.items():
         assert np.isnan(x[1]).all()
         for i in (0, 2):
-            np.testing.assert_allclose(x[i], batch.run(i)[name], rtol=1e-11, atol=1e-11)
-    with pytest.raises(UsageError, match="counts turns"):
-        _ = batch["coupler.angle"]
-    with pytest.raises(ChannelError, match="accelerations"):
-        _ = batch["coupler.P.ax"]
+            np.testing.assert_allclose(x[i], batch[i][name], rtol=1e-11, atol=1e-11)
+    assert batch["coupler.angle", "deg"][0] == pytest.approx(np.degrees(batch[0]["coupler.angle"]), rel=1e-11)
+    with refused(ChannelError, name="coupler.Q"):
+        _ = batch["coupler.Q"]
+
+
+@sweep("name", ["wiper", "four-bar", "carpet-scraper", "boot-lid", "ankle", "stewart", "3-rrr", "rssr"], later=["stewart", "3-rrr"])
+def test_a_batch_reads_every_channel_of_its_runs(name: str) -> None:
+    """Positions, accelerations, efforts, loads, turns of cut joints: as in each run alone. Both follow from the same samples, so they
+    differ by round-off of channels whose size is that of the largest of their kind."""
+    m = lw.load(name)
+    known = every_parameter(m.description)
+    mass = next(p.name for p in known.values() if p.kind == "mass" and p.value)
+    s = lw.compile(m, parameters=[mass])
+    drive = drives_of_description(m.description)
+    values = known[mass].value * np.array([1.0, 1.1])
+    batch = run_batch(compiled_of(s), s._starting(drive), 0.05, drive=drive, parameters={mass: values}, sample_interval=0.01)
+    assert batch.ok.all() and batch.shape == (2,) and batch.channels == batch[0].channels
+    found = batch.read(batch.channels)
+    for i, run in enumerate(batch):
+        alone = run.read(batch.channels)
+        sizes: dict[tuple[str, str], float] = {}
+        for n, x in alone.items():
+            kind = (batch.dimension(n), n.rpartition(".")[2][:1])
+            sizes[kind] = max(sizes.get(kind, 0.0), float(np.abs(x[np.isfinite(x)]).max(initial=0.0)))
+        for n, x in alone.items():
+            size = sizes[batch.dimension(n), n.rpartition(".")[2][:1]]
+            np.testing.assert_allclose(found[n][i], x, rtol=1e-9, atol=1e-10 * size, err_msg=n)
+
+
+def test_a_batch_has_the_words_of_a_trajectory() -> None:
+    s = lw.compile(lw.load("four-bar"), parameters=["L1", "coupler.mass"])
+    st = s.assemble({"A": 1.0}, {"A": 6.0})
+    given = {"L1": [0.25, 5.0, 0.3], "coupler.mass": [1.0, 1.0, 2.0]}
+    batch = run_batch(compiled_of(s), st, 0.3, parameters=given, tolerance=1e-10, sample_interval=0.1)
+    assert batch.ok.tolist() == [True, False, True] and batch.design(2) == {"L1": 0.3, "coupler.mass": 2.0}
+    assert batch.measure("max B.load", "N")[2] == pytest.approx(batch[2].measure("max B.load"), rel=1e-9)
+    assert np.isnan(batch.measure("range D")[1]) and batch.table()["ok"].values.tolist() == batch.ok.tolist()
+    with pytest.raises(UsageError):
+        _ = batch.derivatives["D"]
+    x = batch.to_xarray(["coupler.P", "D"], units={"D": "deg"})
+    assert x["coupler.P"].dims == ("run", "t", "coupler.P component") and x["D"].attrs["units"] == "deg"
+    assert x["coupler.P"].sel({"coupler.P component": "y"}).values[0] == pytest.approx(batch[0]["coupler.P"][:, 1], rel=1e-12)
+    assert x["L1"].values.tolist() == given["L1"] and x["t"].values.tolist() == batch.t.tolist()
 
 
 def test_a_hinge_without_inertia_is_named():

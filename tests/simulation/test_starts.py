@@ -45,7 +45,7 @@ def test_a_run_alone_has_the_bits_of_the_batch() -> None:
     batch = run_batch(compiled_of(s), s.start, 0.1, parameters={"coupler.C.x": lengths}, sample_interval=0.05)
     for i in (0, 8):
         alone = s.simulate(s.start, 0.1, parameters={"coupler.C.x": float(lengths[i])}, sample_interval=0.05)
-        assert np.array_equal(alone.q, batch.q[i]) and np.array_equal(alone.q, batch.run(i).q)
+        assert np.array_equal(alone.q, batch["state q"][i]) and np.array_equal(alone.q, batch[i].q)
 
 
 def test_masses_alone_leave_the_start_as_it_is() -> None:
@@ -60,9 +60,9 @@ def test_a_length_that_is_too_long_spoils_its_own_run_only() -> None:
     with refused(AssemblyError, loop="C"):
         run_batch(compiled_of(s), s.start, 0.1, parameters={"coupler.C.x": lengths[:1]}, sample_interval=0.05)
     batch = run_batch(compiled_of(s), s.start, 0.1, parameters={"coupler.C.x": lengths}, sample_interval=0.05)
-    assert batch.status == ("not closed", "finished", "not closed", "finished") and batch.finished.tolist() == [False, True, False, True]
-    assert np.isnan(batch.q[[0, 2]]).all() and list(batch.why) == [0, 2] and "coupler.C.x = " in batch.why[0]
+    assert batch.ok.tolist() == [False, True, False, True]
+    assert np.isnan(batch["state q"][[0, 2]]).all() and list(batch.why) == [0, 2] and "coupler.C.x = " in batch.why[0]
     good = run_batch(compiled_of(s), s.start, 0.1, parameters={"coupler.C.x": lengths[[1, 3]]}, sample_interval=0.05)
-    assert np.array_equal(batch.q[[1, 3]], good.q) and np.array_equal(batch.run(3).q, batch.q[3])
+    assert np.array_equal(batch["state q"][[1, 3]], good["state q"]) and np.array_equal(batch[3].q, batch["state q"][3])
     with pytest.raises(AssemblyError):
-        batch.run(2)
+        batch[2]

@@ -45,8 +45,8 @@ def test_in_every_engine_and_formulation(options):
 def test_in_a_batch():
     s, st, duration = case("hinge-and-ball")
     runs = run_batch(compiled_of(s), [st] * 3, duration, sample_interval=[duration])
-    assert runs.finished.all()
-    np.testing.assert_allclose(runs.q[:, -1], np.tile(s.simulate(st, duration).q[-1], (3, 1)), atol=1e-7)
+    assert runs.ok.all()
+    np.testing.assert_allclose(runs["state q"][:, -1], np.tile(s.simulate(st, duration).q[-1], (3, 1)), atol=1e-7)
 
 
 def test_a_fixed_step_that_is_too_long_is_named_as_the_cause():

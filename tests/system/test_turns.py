@@ -39,7 +39,7 @@ def test_every_design_is_as_it_is_alone(name: str) -> None:
     names = [x for x in t.channels if x.startswith(("energy", f"{body}."))] + loads[:12] + loads[-4:] + compiled_of(m.system).drive_names
     found = t.read(names)
     for i in (0, 15):
-        alone = t.cycle(i)
+        alone = t[i]
         assert np.array_equal(alone.t, t.t)
         for x in names:
             known = ~np.isnan(alone[x])  # a point at rest has no curvature, in a lane as well
@@ -78,7 +78,7 @@ def test_designs_that_fail_are_data() -> None:
     assert np.isnan(t["A.torque"][[2, 3, 4]]).all() and np.isfinite(t["A.torque"][t.ok]).all()
     change = m.with_(L1=0.65).cycle(steps=72)
     assert change.singular and np.abs(t["C"][1] - change["C"]).max() <= SAME * np.abs(change["C"]).max()
-    assert "swings" in " ".join(t.cycle(2).notes)
+    assert "swings" in " ".join(t[2].notes)
     # the dead center by the cosine rule: crank and coupler against ground and rocker stretched or folded
     a, b, c, d = 0.7, 0.9, 0.75, 1.0
     angle = np.arccos((a * a + d * d - (b + c) ** 2) / (2 * a * d))
@@ -190,7 +190,7 @@ def test_bad_calls_are_refused_by_name() -> None:
     with refused(ChannelError, name="C"):
         t["C"]
     with refused(UsageError, name="4"):
-        t.cycle(4)
+        t[4]
     with refused(UsageError, name="steps", value=1):
         m.cycles({"L1": [0.3]}, steps=1)
 

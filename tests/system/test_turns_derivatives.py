@@ -12,9 +12,7 @@ from linkwright.api import compiled_of
 from linkwright.errors import ChannelError, UsageError
 from linkwright.motion.cycle_derivatives import turn_derivatives
 from linkwright.motion.designs import Designs
-from linkwright.system.cycle_evaluator import CycleEvaluator
-from linkwright.system.cycles import cycles
-from linkwright.system.design_channels import DesignReader
+from linkwright.system.cycles import CycleEvaluator, DesignReader, cycles
 from tests.refusals import refused
 from tests.sweeps import sweep
 
@@ -60,8 +58,8 @@ def test_every_channel_is_differentiated_as_each_design_alone_is(name: str) -> N
     t = m.cycles(designs, steps=24, read=names, derivatives=by)
     assert t.ok.all() and t.derivatives.names == tuple(by)
     for i in (0, 11):
-        alone = t.cycle(i)
-        d = turn_derivatives(compiled_of(m.system), alone, by, t.designs.values[i])
+        alone = t[i]
+        d = turn_derivatives(compiled_of(m.system), alone, by, t.source.designs.values[i])
         for x in names:
             assert t.derivatives[x].shape == (*t[x].shape, len(by))
             assert differ(t.derivatives[x][i], d[x], alone[x]) <= SAME, (x, i)
@@ -100,7 +98,7 @@ def test_derivatives_are_differences_of_sixth_order(number: str) -> None:
         smooth = np.ones(49, dtype=bool)
         if x == "C.transmission_angle":  # folded at 90 deg, where it has a kink
             smooth = found.values[x][0] < np.radians(85.0)
-        wanted, got = slopes[smooth], found.slopes[x][0][smooth][..., 0]
+        wanted, got = slopes[smooth], found.derivatives[x][0][smooth][..., 0]
         assert np.abs(got - wanted).max() <= 1e-9 * max(1e-3, np.abs(wanted).max()), x
 
 
@@ -141,7 +139,7 @@ def test_designs_without_lanes_are_differentiated_one_by_one() -> None:
     assert t.ok.all() and native.ok.all()
     for x in names:
         for i in range(2):
-            assert differ(native.slopes[x][i], t.derivatives[x][i], t[x][i]) <= SAME
+            assert differ(native.derivatives[x][i], t.derivatives[x][i], t[x][i]) <= SAME
             assert np.abs(native.values[x][i] - t[x][i]).max() <= SAME * np.abs(t[x][i]).max()
 
 
@@ -154,7 +152,7 @@ def test_designs_that_fail_have_no_derivatives() -> None:
         assert np.isnan(t.derivatives[x][~t.ok]).all() and np.isfinite(t.derivatives[x][t.ok]).all()
     found = CycleEvaluator(m.system, ["L1"], ["A.torque"], derivatives=["L1"], steps=24)(lengths[:, None])
     assert np.array_equal(found.ok, t.ok) and set(found.why) == {1, 2, 3} and "dead center" in found.why[1]
-    assert np.array_equal(found.slopes["A.torque"][t.ok], t.derivatives["A.torque"][t.ok])
+    assert np.array_equal(found.derivatives["A.torque"][t.ok], t.derivatives["A.torque"][t.ok])
 
 
 def test_rows_of_an_evaluator_do_not_depend_on_each_other() -> None:
@@ -166,8 +164,8 @@ def test_rows_of_an_evaluator_do_not_depend_on_each_other() -> None:
     many, one = e(rows), e(rows[13])
     assert np.array_equal(many.values["A.torque"][13], one.values["A.torque"][0]) and many.values["t"].shape == (21, 25)
     for some_, found in e.blocks(rows, most=8):
-        assert np.array_equal(found.slopes["C.on.rocker"], many.slopes["C.on.rocker"][some_])
-    assert many.slopes["C.on.rocker"].shape == (21, 25, 2, 2) and "t" not in many.slopes
+        assert np.array_equal(found.derivatives["C.on.rocker"], many.derivatives["C.on.rocker"][some_])
+    assert many.derivatives["C.on.rocker"].shape == (21, 25, 2, 2) and "t" not in many.derivatives.values
     assert np.array_equal(e(e.nominal).t, e.cycle.t)
     for bad in (np.ones(3), np.zeros((0, len(designs))), np.full((1, len(designs)), np.nan)):
         with pytest.raises(UsageError, match="designs"):
@@ -206,7 +204,7 @@ def test_one_quantity_in_reverse_is_as_many_forward(name: str) -> None:
     assert (np.abs(few[x] - many[x]).max(axis=(0, 1)) <= 1e-11 * size).all()  # round-off times the condition, as SAME
     speed = [n for n in m.cycle(steps=12).channels if n.endswith((".speed", ".angle.v"))][-1:]
     alone = m.cycles(designs, steps=12, read=speed, derivatives=by)
-    d = turn_derivatives(compiled_of(m.system), alone.cycle(3), by, alone.designs.values[3])
+    d = turn_derivatives(compiled_of(m.system), alone[3], by, alone.source.designs.values[3])
     assert differ(alone.derivatives[speed[0]][3], d[speed[0]], alone[speed[0]][3]) <= SAME
 
 
@@ -229,8 +227,8 @@ def test_terms_of_held_motions_are_read_in_lanes(name: str) -> None:
     assert native is not None and set(native.names) == set(names)
     t = m.cycles(designs, steps=24, read=names, derivatives=by)
     assert t.ok.all()
-    alone = t.cycle(7)
-    d = turn_derivatives(compiled_of(m.system), alone, by, t.designs.values[7])
+    alone = t[7]
+    d = turn_derivatives(compiled_of(m.system), alone, by, t.source.designs.values[7])
     for x in names:
         a, b = t[x][7], alone[x]
         calm = np.isfinite(b) & (np.abs(b) <= 30.0 * np.nanmedian(np.abs(b)) + 1e-6)

@@ -30,12 +30,12 @@ from linkwright.results.channels import Channel, Channels
 from linkwright.results.driven_channels import MotionChannels
 from linkwright.results.load_channels import load_channels
 from linkwright.results.state_loads import KernelLoads
+from linkwright.results.trajectories import STATE
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels
 
-STATE = {"state q": "q", "state v": "v", "state a": "a", "state near": "near"}  # names of the motion itself: no channel has a blank
 DETERMINANT = "determinant"  # of the driven Jacobian, every pivot against its typical size: its sign is that of the branch
 CANNOT = (TracingError, *UNTRACEABLE)
 

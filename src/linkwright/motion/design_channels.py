@@ -8,10 +8,9 @@ cannot be computed or read are not `done`; where it is certain that they have no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,23 +20,55 @@ from linkwright.kernels.channel_lanes import LaneReading
 from linkwright.kernels.channel_program import hidden, slope
 from linkwright.kernels.driven_motion import LaneWalking
 from linkwright.mechanics.kinematics.motion import body_jacobian, motion
-from linkwright.motion.channel_kernels import DETERMINANT, STATE, ChannelReading
+from linkwright.motion.channel_kernels import DETERMINANT, ChannelReading
 from linkwright.motion.cycle_lanes import CycleLanes, LaneMotion
 from linkwright.motion.designs import Designs
 from linkwright.results.channels import Channel
 from linkwright.results.composed_channels import composed, composed_slopes
+from linkwright.results.trajectories import STATE
 
 MOST_NUMBERS = 500_000_000  # of a result: 4 GB
 
 
-class ReadCycles(NamedTuple):
-    """Channels of designs and their derivatives; of designs that are not `done` they mean nothing."""
+class Gathered:
+    """Channels of designs, (designs, samples, ...), and their derivatives, as they are found: by native code, then design by design."""
 
-    values: dict[str, np.ndarray]
-    slopes: dict[str, np.ndarray]
-    t: np.ndarray  # (samples,), or (designs, samples)
-    done: np.ndarray
-    why: dict[int, str]
+    def __init__(self, n: int, samples: int, names: Sequence[str], by: Sequence[str] = ()):
+        self.n, self.samples, self.names, self.by = n, samples, tuple(names), tuple(by)
+        self.values: dict[str, np.ndarray] = {}
+        self.slopes: dict[str, np.ndarray] = {}
+        self.ok, self.why = np.zeros(n, dtype=bool), dict[int, str]()
+        self.t = np.zeros(0)  # of all designs, or of each; empty until it is known
+        self.near: np.ndarray | None = None  # (designs, samples): True near a singular position; native code computes no such design
+        self.unknown = dict[int, str]()  # what cannot be known of designs near a singular position
+
+    def put(self, where: dict[str, np.ndarray], name: str, i: int, value: np.ndarray) -> None:
+        """A channel, or its derivatives, of one design."""
+        if name not in where:
+            where[name] = np.full((self.n, *value.shape), np.nan)
+        where[name][i] = value
+
+    def put_time(self, i: int, t: np.ndarray) -> None:
+        """Times of a design that native code did not compute."""
+        if not self.t.size:
+            self.t = t if self.n == 1 else np.full((self.n, self.samples), np.nan)
+        if self.t.ndim == 1 and not np.array_equal(self.t, t):
+            self.t = np.tile(self.t, (self.n, 1))
+        if self.t.ndim > 1:
+            self.t[i] = t
+
+    def finish(self, nominal: np.ndarray) -> None:
+        """NaN for the designs that failed, and times for all."""
+        lost, shape = np.flatnonzero(~self.ok), (self.n, self.samples)
+        self.values = {name: self.values[name] if name in self.values else np.full(shape, np.nan) for name in self.names}
+        for x in (*self.values.values(), *self.slopes.values()) if len(lost) else ():
+            x[lost] = np.nan
+        if self.by:
+            shapes = {name: (*x.shape, len(self.by)) for name, x in self.values.items() if name != "t"}
+            self.slopes = {name: self.slopes[name] if name in self.slopes else np.full(shape, np.nan) for name, shape in shapes.items()}
+        self.t = self.t if self.t.size else nominal
+        if self.t.ndim > 1 and (self.t == self.t[0]).all():
+            self.t = self.t[0].copy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,51 +128,52 @@ class DesignTurns:
 
     # ---------------------------------------------------------------- calls
 
-    def __call__(self, designs: Designs, cores: int | None = None) -> ReadCycles:
-        """All designs."""
+    def __call__(self, designs: Designs, cores: int | None = None) -> Gathered:
+        """All designs; those that native code did not compute are not ok."""
         assert self._made is not None
-        reading, samples, n = self._made[0], self.lanes.steps + 1, len(designs)
-        if n * samples * reading.size > MOST_NUMBERS:
+        reading, walking, _ = self._made
+        n = len(designs)
+        if n * self.samples * reading.size > MOST_NUMBERS:
             raise UsageError(
-                f"{counted(n, 'design')} of {counted(samples, 'sample')} with {reading.size} numbers each do not fit "
+                f"{counted(n, 'design')} of {counted(self.samples, 'sample')} with {reading.size} numbers each do not fit "
                 "into memory: read fewer channels, "
                 "differentiate by fewer numbers, or call it for fewer designs at once.",
                 name="read",
             )
-        out = reading.empty(n)
-        done, why, times = np.zeros(n, dtype=bool), dict[int, str](), np.zeros(0)
-        for first, which in self._blocks(designs):
-            moved, good = self._read(designs, which, out, first, cores)
-            done[which] = good
-            why |= {int(which[k]): text for k, text in moved.why.items()}
-            times = self._times(times, moved, which, n)
-        values, slopes = self._shaped(out, done)
-        return ReadCycles(values, slopes, times[..., :samples], done, why)
+        return self._gathered(designs, lambda which: self.lanes(designs, which, walking, cores), cores)
 
-    def again(self, designs: Designs, q: np.ndarray, near: np.ndarray, ok: np.ndarray, cores: int | None = None) -> ReadCycles:
+    def again(self, designs: Designs, q: np.ndarray, near: np.ndarray, ok: np.ndarray, cores: int | None = None) -> Gathered:
         """The same from positions (designs, samples, ...) that are known, of the designs that are ok."""
         assert self._made is not None
-        reading, walking, _ = self._made
-        n, samples = len(designs), self.lanes.steps + 1
-        out, done, times = reading.empty(n), np.zeros(n, dtype=bool), np.zeros(0)
-        for first, which in self._blocks(designs):
-            own = np.concatenate([q[which], near[which][..., : walking.sizes.near], np.ones((len(which), samples, 1))], axis=2)
+        sizes, samples = self._made[1].sizes, self.samples
+
+        def moved(which: np.ndarray) -> LaneMotion:
+            own = np.concatenate([q[which], near[which][..., : sizes.near], np.ones((len(which), samples, 1))], axis=2)
             rows = np.pad(own, ((0, 0), (0, padded(samples) - samples), (0, 0)), "edge").transpose(0, 2, 1)
             laws = self.lanes.laws(designs, which)
-            moved = LaneMotion(np.ascontiguousarray(rows), laws if self.lanes.ready.plan.rate else laws.at_rest(), ok[which], {})
-            done[which] = self._filled(designs, which, moved, out, first, cores)
-            times = self._times(times, moved, which, n)
-        return ReadCycles(*self._shaped(out, done), times[..., :samples], done, {})
+            return LaneMotion(np.ascontiguousarray(rows), laws if self.lanes.ready.plan.rate else laws.at_rest(), ok[which], {})
 
-    def _blocks(self, designs: Designs) -> Iterator[tuple[int, np.ndarray]]:
-        for first in range(0, len(designs), self.lanes.block):
-            yield first, np.arange(first, min(first + self.lanes.block, len(designs)))
+        return self._gathered(designs, moved, cores)
 
-    def _read(self, designs: Designs, which: np.ndarray, out: np.ndarray, offset: int, cores: int | None) -> tuple[LaneMotion, np.ndarray]:
-        """Compute and read a block into `out` from design `offset` on; the mask of the designs that have all their samples."""
+    @property
+    def samples(self) -> int:
+        """Samples of a motion."""
+        return self.lanes.steps + 1
+
+    def _gathered(self, designs: Designs, moved: Callable[[np.ndarray], LaneMotion], cores: int | None) -> Gathered:
+        """Channels of designs, a block of motions at a time."""
         assert self._made is not None
-        moved = self.lanes(designs, which, self._made[1], cores)
-        return moved, self._filled(designs, which, moved, out, offset, cores)
+        n, found = len(designs), Gathered(len(designs), self.samples, self.names)
+        out, times = self._made[0].empty(n), np.zeros(0)
+        for first in range(0, n, self.lanes.block):
+            which = np.arange(first, min(first + self.lanes.block, n))
+            block = moved(which)
+            found.ok[which] = self._filled(designs, which, block, out, first, cores)
+            found.why |= {int(which[k]): text for k, text in block.why.items()}
+            times = self._times(times, block, which, n)
+        found.values, found.slopes = self._shaped(out, found.ok)
+        found.t = times[..., : self.samples]
+        return found
 
     def _filled(
         self, designs: Designs, which: np.ndarray, moved: LaneMotion, out: np.ndarray, offset: int, cores: int | None
@@ -172,7 +204,7 @@ class DesignTurns:
     def _shaped(self, out: np.ndarray, done: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
         """Channels and derivatives with designs and samples in front: views, but for those that are made of others."""
         assert self._made is not None
-        samples = self.lanes.steps + 1
+        samples = self.samples
         blocks = {b.name: b for b in self._made[0].outputs}
 
         def view(name: str) -> np.ndarray:

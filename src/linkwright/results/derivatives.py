@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import UsageError, nearest
+from linkwright.errors import UsageError
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted
@@ -29,6 +29,7 @@ from linkwright.results.driven_channels import MotionChannels
 from linkwright.results.driven_readings import MotionReading, slopes_held
 from linkwright.results.driven_samples import HeldMotion
 from linkwright.results.records import cut_rows
+from linkwright.results.trajectories import NamedDerivatives
 from linkwright.results.undefined_derivatives import refused
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MotionDerivatives:
+class MotionDerivatives(NamedDerivatives):
     """Derivatives of the channels of a motion. Samples without an answer (`ok` is False) are NaN; `why` has the reasons.
 
     A single channel may have no derivative at a sample that has others, such as a speed at rest: it is NaN, and `undefined` has the reason.
@@ -72,14 +73,6 @@ class MotionDerivatives:
         out = np.ones(len(self.motion), dtype=bool)
         out[list(self.why)] = False
         return out
-
-    def __getitem__(self, key: str | tuple[str, str]) -> np.ndarray:
-        """`d["A.torque", "L1"]`: derivative of a channel by a parameter, SI; `d["A.torque"]` by all of them, the last axis."""
-        channel, parameter = (key, None) if isinstance(key, str) else key
-        if parameter is not None and parameter not in self.names:
-            raise UsageError(f"there are no derivatives by '{parameter}' here.", nearest(str(parameter), self.names, "Parameters"))
-        found = self.read([channel])[channel]
-        return found if parameter is None else found[..., self.names.index(parameter)]
 
     def read(self, channels: Sequence[str]) -> dict[str, np.ndarray]:
         """Derivatives of several channels, (n, ..., parameters) each."""

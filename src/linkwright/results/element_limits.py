@@ -18,7 +18,8 @@ from linkwright.model.coordinates import coordinate, lengths, slides
 from linkwright.model.description import Description
 from linkwright.numerics.tolerances import AT_END
 from linkwright.results.checks import Check
-from linkwright.results.measures.motions import MeasuredMotions
+from linkwright.results.measures.motions import curve_of
+from linkwright.results.trajectories import Trajectories
 from linkwright.text.units import KINDS, shown
 
 if TYPE_CHECKING:
@@ -123,14 +124,14 @@ class JudgedLimit:
     most: np.ndarray
 
     @classmethod
-    def of(cls, limits: Sequence[ElementLimit], r: MeasuredMotions) -> JudgedLimit:
+    def of(cls, limits: Sequence[ElementLimit], r: Trajectories) -> JudgedLimit:
         """Judge one channel; `limits` has an entry for each motion, or one for all."""
-        curve = r.curve(limits[0].channel, None, extreme=True)
+        curve = curve_of(r, limits[0].channel, None, extreme=True)
         assert curve.place is not None and curve.error is not None
         return cls._of_points(limits, curve.x, curve.place, curve.error)
 
     @classmethod
-    def at_samples(cls, limits: Sequence[ElementLimit], r: MeasuredMotions) -> JudgedLimit:
+    def at_samples(cls, limits: Sequence[ElementLimit], r: Trajectories) -> JudgedLimit:
         """Judge a channel that cannot pass its limit between samples, because something holds it there."""
         x = np.asarray(r.values[limits[0].channel], dtype=float)
         return cls._of_points(limits, x, r.t, np.zeros_like(x))
@@ -220,9 +221,9 @@ def _judged(c: Trajectory, kind: str, known: list[ElementLimit], why: list[str])
     return Check(kind, "unknown", "; ".join(why)) if why else Check(kind, "passed", "; ".join(held))
 
 
-def _measured(c: Trajectory, found: Mapping[str, np.ndarray]) -> MeasuredMotions:
+def _measured(c: Trajectory, found: Mapping[str, np.ndarray]) -> Trajectories:
     values = {name: np.asarray(x, dtype=float)[None] for name, x in found.items()}
-    return MeasuredMotions(values, c.t[None], c.drive, c.dimension, c.near_singular[None])
+    return Trajectories.of(values, c.t[None], c.drive, c.dimension, c.near_singular[None])
 
 
 def _closer(c: Trajectory, x: ElementLimit, at: JudgedLimit) -> JudgedLimit:

@@ -17,7 +17,8 @@ from linkwright.results.measures.definition import check, dimension_of_measure
 from linkwright.results.measures.dwells import DwellWindow, longest_dwells
 from linkwright.results.measures.grammar import measure
 from linkwright.results.measures.measured_number import MeasuredNumber
-from linkwright.results.measures.motions import MeasuredMotions
+from linkwright.results.measures.motions import course_of
+from linkwright.results.trajectories import Trajectories
 from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
@@ -97,8 +98,8 @@ def dwells_of(c: Trajectory, channel: str, within: Any, least: Any, by: str) -> 
         raise UsageError(f"within must be higher than zero, not {within!r}.", name="within", value=within)
     names = [n for base in (channel, axis) if base != "t" for n in (base, *rate_names(base, c.channels)) if n]
     found = c.read([*dict.fromkeys(names), "t"])
-    r = MeasuredMotions({n: x[None] for n, x in found.items()}, found["t"][None], c.drive, c.dimension)
-    course = r.course(channel, axis)
+    r = Trajectories.of({n: x[None] for n, x in found.items()}, found["t"][None], c.drive, c.dimension)
+    course = course_of(r, channel, axis)
     if not np.isfinite(course.s).all():
         raise UsageError(f"the drive '{axis}' rests or reverses on the way. Measure dwells in times: by='t'.", name=axis)
     shortest = LEAST * float(course.period[0]) if least is None else quantity(least, KINDS[c.dimension(axis)], "least")

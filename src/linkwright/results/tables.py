@@ -81,13 +81,35 @@ def to_xarray(c: Any, channels: Iterable[str] | None, units: Units) -> Dataset:
     xr = package("xarray")
     t, *rest = variables(c, channels, units, with_time=True)
     d = c.skel.tree.description
+    data, coords = _with_components(c, rest, ["t"], list(d.plane or "xyz"))
+    return xr.Dataset(data, {"t": ("t", t.values, {"units": t.unit}), **coords}, {"mechanism": d.name})
+
+
+def many_to_xarray(t: Any, channels: Iterable[str] | None, units: Units) -> Dataset:
+    """The same of many motions, whose axes come first; times are a variable where they differ."""
+    xr = package("xarray")
+    noun = t.source.noun
+    axes = [noun] if len(t.shape) == 1 else [f"{noun} {k}" for k in range(len(t.shape))]
+    names = [n for n in t.values if " " not in n] if channels is None else channels
+    found = variables(t, [n for n in ([names] if isinstance(names, str) else names) if n != "t"], units)
+    data, coords = _with_components(t, found, [*axes, "t"], list(t.source.axes))
+    own = coords if t.t.ndim == 1 else data
+    own["t" if t.t.ndim == 1 else "time"] = (["t"] if t.t.ndim == 1 else [*axes, "t"], t.t, {"units": "s"})
+    data["ok"] = (axes, t.ok, {})
+    numbers = [t.source.numbers(i) for i in range(len(t))]
+    for name in numbers[0] if numbers else ():
+        coords[name] = (axes, np.array([x[name] for x in numbers]).reshape(t.shape), {"units": "SI"})
+    return xr.Dataset(data, coords, {"mechanism": t.source.name})
+
+
+def _with_components(c: Any, found: Iterable[Variable], first: list[str], axes: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Variables of a dataset with their dimensions, and the coordinates of vectors."""
     data: dict[str, Any] = {}
-    coords: dict[str, Any] = {"t": ("t", t.values, {"units": t.unit})}
-    for v in rest:
-        entries = v.values.shape[1:]
-        dims = ["t", *(f"{v.name} component" for _ in entries[:1]), *(f"{v.name} column" for _ in entries[1:])]
+    coords: dict[str, Any] = {}
+    for v in found:
+        entries = v.values.shape[len(first) :]
+        dims = [*first, *(f"{v.name} component" for _ in entries[:1]), *(f"{v.name} column" for _ in entries[1:])]
         data[v.name] = (dims, v.values, {"units": v.unit})
-        axes = list(d.plane or "xyz")
         if entries == (len(axes),) and c.dimension(v.name) not in ("mixed", "none"):
-            coords[dims[1]] = (dims[1], axes, {})
-    return xr.Dataset(data, coords, {"mechanism": d.name})
+            coords[dims[len(first)]] = (dims[len(first)], axes, {})
+    return data, coords

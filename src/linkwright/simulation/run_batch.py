@@ -1,16 +1,17 @@
 """Many runs at once: initial states, or sets of parameters, over threads; every run as if it were alone.
 
 Runs are independent of each other, of the number of threads and of their order, bit by bit. Results are arrays: a hundred
-thousand runs need no hundred thousand objects. `run(i)` gives one of them as an ordinary Trajectory.
+thousand runs need no hundred thousand objects. `batch[i]` gives one of them as an ordinary Trajectory.
 
 One controller serves runs from several states only if its references do not begin at the position of the first one; this is checked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -18,14 +19,19 @@ from linkwright.compiler import native
 from linkwright.drives import actuation
 from linkwright.errors import ChannelError, LinkwrightError, UsageError, counted
 from linkwright.integrators import integrate_many
+from linkwright.integrators.problem import Solution
 from linkwright.kernels.kernels import Variant
+from linkwright.mechanics.inverse.known_motion import Acted
 from linkwright.mechanics.kinematics.motion import Skeleton, motion
 from linkwright.model.curves.references import read_reference
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.pickling import essentials
 from linkwright.numerics.tolerances import OPEN, SAME_PLACE
 from linkwright.results.channel_programs import Batch, ChannelGraph, Structure
 from linkwright.results.channels import Channel, Channels
-from linkwright.results.state import State
+from linkwright.results.cycle_loads import LoadSymbols
+from linkwright.results.records import Column, acting
+from linkwright.results.state import State, wound
+from linkwright.results.trajectories import MotionSource, Trajectories
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation import time_stepping
 from linkwright.simulation.feedback.controller_program import BoundControl
@@ -33,11 +39,15 @@ from linkwright.simulation.feedback.task_coordinates import tasks_of, values_of
 from linkwright.simulation.kernel_rows import entries
 from linkwright.simulation.options import NOT_OF_A_BATCH, BatchOptions, Options, options_of
 from linkwright.simulation.progress_bar import Bar
-from linkwright.simulation.run import Simulation, shown, simulation
+from linkwright.simulation.run import DrivenStart, RunPiece, Simulation, run_from, shown, simulation
+from linkwright.simulation.run_records import columns_of, solved
 from linkwright.simulation.start_states import closed_starts
 
 if TYPE_CHECKING:
+    from linkwright.drives.actuation import Actuation
+    from linkwright.results.channel_list import ChannelList
     from linkwright.system.compiled import Compiled
+
 
 def need_same_references(bound: BoundControl, runs: int, begin: Callable[[int], tuple[Skeleton, State]], times: np.ndarray) -> None:
     """Refuse runs for which a reference would be another one than for the first, at which the controller is bound; `begin(i)` is
@@ -70,132 +80,235 @@ LOOKED_AT = 7  # times at which references are compared
 MOST_NUMBERS = 250_000_000  # of the result: 2 GB
 
 
-READERS: Store[str, RunReader] = Store()
-READ_AT_ONCE = 64  # runs whose channels are read at a time
-
-
-class RunReader:
-    """Reads channels of runs of one mechanism, whose free numbers differ from run to run, in machine code."""
-
-    def __init__(self, system: Compiled):
-        kernels, loops = system.kernels, system.loops
-        numbers = Structure(kernels, kernels.varied_loops, system.kernels.defaults["parameters"])
-        self.graph = ChannelGraph.shared(loops, numbers, {}) if system.parameters else ChannelGraph.of(loops, {})
-        self.loops, self.cuts = loops, set(system.tree.cuts)
-        self.table = Channels(self.graph.skel)
-
-    @classmethod
-    def of(cls, system: Compiled) -> RunReader:
-        """The reader of a mechanism, made once."""
-        known = READERS.of(system)
-        if "all" not in known:
-            known["all"] = cls(system)
-        return known["all"]
-
-    def channel(self, name: str) -> Channel:
-        """A channel by name; raise ChannelError where there is none, UsageError where it counts turns."""
-        found = self.table[name]
-        if found.winds is not None or name.split(".")[0] in self.cuts:
-            raise UsageError(f"'{name}' counts turns, which a batch does not", name=name)
-        return found
-
-    def read(self, rows: Mapping[str, np.ndarray], channels: Sequence[Channel]) -> dict[str, np.ndarray]:
-        """Channels at samples in rows: q, v, t, free."""
-        batch = Batch(self.loops, rows, graph=self.graph)
-        batch.native = native.available()
-        return batch.read(channels)
+AT_ONCE = 64  # runs whose channels are read at a time
+FURTHER = "state x"  # states of the drives, and works: stored beside `STATE`
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class BatchRerun:
-    """Does single runs of a batch again."""
+class RunSource(MotionSource):
+    """Runs of one mechanism, whose parameters and starts differ from run to run.
+
+    What follows from q and v is read for all runs in machine code. Accelerations, multipliers and efforts follow from kernel `forward`, as
+    in a single run: with them the motion is known, and everything that was recorded or loads anything is read for all runs together. Angles
+    of cut joints, singular values, and what drives hold are read run by run.
+    """
+
+    __getstate__ = essentials
 
     system: Compiled
     pairs: Sequence[tuple[State, np.ndarray]]
     duration: Any
     times: np.ndarray
     options: Options
+    failed: Mapping[int, LinkwrightError]
 
-    def __call__(self, i: int) -> Trajectory:
-        from linkwright.simulation.run import DrivenStart, run_from
+    noun = "run"
 
+    @property
+    def name(self) -> str:
+        return self.system.description.name
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return self.system.description.units
+
+    @property
+    def axes(self) -> str:
+        return self.system.description.plane or "xyz"
+
+    @property
+    def drive(self) -> str:
+        drives = self.system.drive_names
+        return drives[0] if len(drives) == 1 else ""
+
+    # ---------------------------------------------------------------- one of them
+
+    def one(self, i: int) -> Trajectory:
+        """One of the runs, done again by itself: the same bits."""
+        if i in self.failed:
+            raise self.failed[i]
         st, parameters = self.pairs[i]
         given = replace(self.options, parameters=parameters if len(parameters) else None, sample_interval=self.times, progress=False)
         return run_from(self.system, DrivenStart(st), self.duration, given)
 
-
-@dataclass(frozen=True, repr=False, eq=False)
-class BatchRun:
-    """Samples of many runs: q (runs, times, nq), v (runs, times, nv). `status` says how each ended; runs whose start does not exist with
-    their parameters are NaN, "not closed", and `why` has the reasons by index."""
-
-    system: Compiled = field(repr=False)
-    t: np.ndarray
-    q: np.ndarray = field(repr=False)
-    v: np.ndarray = field(repr=False)
-    status: tuple[str, ...] = field(repr=False)
-    counters: dict[str, np.ndarray] = field(repr=False)
-    again: BatchRerun = field(repr=False)
-    failed: Mapping[int, LinkwrightError] = field(default_factory=dict, repr=False)
+    @cached_property
+    def first(self) -> Trajectory:
+        """The first run that there is, whose channels all others have."""
+        return self.one(next(i for i in range(len(self.pairs)) if i not in self.failed))
 
     @property
-    def why(self) -> dict[int, str]:
-        """Reasons of the runs that could not begin."""
-        return {i: str(problem) for i, problem in self.failed.items()}
+    def channels(self) -> ChannelList:
+        return self.first.channels
 
-    def __len__(self) -> int:
-        return len(self.q)
+    def channel(self, name: str) -> Channel:
+        return self._table[name] if name in self._table else self.first._channel(name)
 
-    def __repr__(self) -> str:
-        name = self.system.description.name
-        return f"<BatchRun {name!r}: {counted(len(self), 'run')} of {counted(len(self.t), 'sample')}, {int(self.finished.sum())} finished>"
+    def dimension(self, name: str) -> str:
+        return "time" if name == "t" else self.channel(name).dimension
 
-    def __getitem__(self, name: str) -> np.ndarray:
-        """(runs, times, ...) of a channel: `batch["A"]`, `batch["A.v"]`, `batch["coupler.P"]`."""
-        return self.read([name])[name]
+    def check(self, text: Any) -> None:
+        from linkwright.results.measures import check
 
-    def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
-        """Channels of all runs that follow from positions and velocities; NaN for runs that could not begin."""
+        check([text], self.first)
+
+    def numbers(self, i: int) -> dict[str, float]:
+        return dict(zip(self.system.kernels.entries["parameters"], map(float, self.pairs[i][1]), strict=False))
+
+    # ---------------------------------------------------------------- all of them
+
+    def _graph(self, known: Mapping[str, Any]) -> ChannelGraph:
+        kernels, loops = self.system.kernels, self.system.loops
+        structure = Structure(kernels, kernels.varied_loops, kernels.defaults["parameters"])
+        return ChannelGraph.shared(loops, structure, known) if self.system.parameters else ChannelGraph.of(loops, known)
+
+    @cached_property
+    def _table(self) -> Channels:
+        """Channels that follow from q and v."""
+        return Channels(self._graph({}).skel)
+
+    def quick(self, name: str) -> bool:
+        """True for channels that follow from q and v, which runs in lanes have to round-off."""
         entries = self.system.kernels.entries
-        known = {f"{n}.v": self.v[..., i] for i, n in enumerate(entries["v"])} | {n: self.q[..., i] for i, n in enumerate(entries["q"])}
-        known["t"] = np.broadcast_to(self.t, self.q.shape[:2])
-        wanted = list(dict.fromkeys(names))
-        left = [name for name in wanted if name not in known]
-        return {name: known[name] for name in wanted if name in known} | (self._computed(left) if left else {})
+        own = name in ("t", *entries["q"], *(f"{n}.v" for n in entries["v"]))
+        return own or (self._plain(name) and self._table[name].winds is None)
 
-    def _computed(self, names: Sequence[str]) -> dict[str, np.ndarray]:
-        reader = RunReader.of(self.system)
-        channels = [reader.channel(name) for name in names]
-        ok = np.array([i for i in range(len(self)) if i not in self.failed], dtype=int)
-        samples, parts = len(self.t), dict[str, list[np.ndarray]]()
-        for first in range(0, len(ok), READ_AT_ONCE):
-            some = ok[first : first + READ_AT_ONCE]
-            free = np.array([self.again.pairs[i][1] for i in some])
-            rows = {"q": self.q[some], "v": self.v[some], "t": np.broadcast_to(self.t[:, None], (len(some), samples, 1))}
-            rows["parameters"] = np.broadcast_to(free[:, None], (len(some), samples, free.shape[1]))
-            for name, x in reader.read({key: x.reshape(len(some) * samples, -1) for key, x in rows.items()}, channels).items():
-                parts.setdefault(name, []).append(x.reshape(len(some), samples, *x.shape[1:]))
-        out = {}
-        for name in names:
-            if sum(map(len, parts.get(name, ()))) < len(ok):
-                raise ChannelError(f"channel '{name}' of these runs has to be read run by run: batch.run(i)['{name}'].", name=name)
-            found = np.concatenate(parts[name])
-            out[name] = np.full((len(self), *found.shape[1:]), np.nan)
-            out[name][ok] = found
+    def _plain(self, name: str) -> bool:
+        """True for channels that follow from q and v alone."""
+        if name not in self._table or name.split(".")[0] in self.system.tree.cuts:
+            return False
+        channel, graph = self._table[name], self._graph({})
+        try:
+            return graph.traced(name, channel.raw or channel.read, graph.instant) is not None
+        except ChannelError:  # which needs accelerations
+            return False
+
+    def read(self, t: Trajectories, names: list[str]) -> dict[str, np.ndarray]:
+        q, v = t.values["state q"], t.values["state v"]
+        entries = self.system.kernels.entries
+        out = {f"{n}.v": v[..., i] for i, n in enumerate(entries["v"])} | {n: q[..., i] for i, n in enumerate(entries["q"])}
+        out["t"] = np.broadcast_to(t.t, q.shape[:2])
+        left = [name for name in names if name not in out]
+        plain = [name for name in left if self._plain(name)]
+        out |= self._read(t, {}, plain) if plain else {}
+        left = [name for name in left if name not in out]
+        if left:
+            for name in left:
+                self.first._channel(name)  # says what is meant, if there is none
+            out |= self._known(t, left)
+        left = [name for name in left if name not in out]
+        return out | self._singly(t, left) if left else out
+
+    def _read(
+        self, t: Trajectories, more: Mapping[str, np.ndarray], names: Sequence[str], acted: Acted | None = None
+    ) -> dict[str, np.ndarray]:
+        """Channels on symbols of the structure, (runs, samples, ...); those left out that cannot be traced. `more`: arrays of the samples
+        beyond q and v."""
+        graph, there = self._graph(more), _there(t)
+        table = Channels(graph.skel, {} if acted is None else LoadSymbols.of(graph, self.system.loops, ()).channels)
+        channels, parts = [table[n] for n in names if n in table], dict[str, list[np.ndarray]]()
+        parameters = np.array([x for _, x in self.pairs])
+        for first in range(0, len(t), AT_ONCE):
+            some = slice(first, first + AT_ONCE)
+            mask, count = there[some], there[some].sum(axis=1)
+            rows = {"q": t.values["state q"][some][mask], "v": t.values["state v"][some][mask]}
+            rows |= {"t": np.broadcast_to(t.t, mask.shape)[mask][:, None], "parameters": np.repeat(parameters[some], count, axis=0)}
+            rows |= {name: x[some][mask] for name, x in more.items()}
+            batch = Batch(self.system.loops, rows, None if acted is None else _of_rows(acted, some, mask), graph)
+            batch.native = acted is None and native.available()
+            for name, x in batch.read(channels).items():
+                parts.setdefault(name, []).append(x)
+        blocks, out = -(-len(t) // AT_ONCE), dict[str, np.ndarray]()
+        for c in channels:
+            if len(parts.get(c.name, ())) == blocks:
+                found = np.concatenate(parts[c.name])
+                out[c.name] = np.full((*there.shape, *found.shape[1:]), np.nan)
+                out[c.name][there] = found
+                if c.winds is not None:
+                    for i, (st, _) in enumerate(self.pairs):
+                        values, q = out[c.name][i, there[i]], t.values["state q"][i, there[i]]
+                        out[c.name][i, there[i]] = wound(self.system.skel, st.q, q, values, c.winds)
         return out
 
-    @property
-    def finished(self) -> np.ndarray:
-        """Mask of the runs that came to their end."""
-        return np.array([s in ("finished", "event") for s in self.status])
+    def _known(self, t: Trajectories, names: Sequence[str]) -> dict[str, np.ndarray]:
+        """Channels of the known motion of all runs; empty where single runs have to be looked at."""
+        motion = self._motion(t)
+        if motion is None:
+            return {}
+        out = {name: motion.columns[name].values for name in names if name in motion.columns}
+        left, loads = [name for name in names if name not in out], self.first._load_channels
+        cuts = self.system.tree.cuts
+        plain = [n for n in left if n in self._table and n.split(".")[0] not in cuts] + [n for n in left if n in loads]
+        if any(name in loads for name in plain):
+            self.first._loads.check()
+        return out | (self._read(t, {"a": motion.a}, plain, motion.acted) if plain else {})
 
-    def run(self, i: int) -> Trajectory:
-        """One of the runs as a Trajectory, done again by itself: the same bits."""
-        if not -len(self) <= i < len(self):
-            raise UsageError(f"there are {counted(len(self), 'run')}. Number {i} is not among them.")
-        if i % len(self) in self.failed:
-            raise self.failed[i % len(self)]
-        return self.again(i % len(self))
+    def _motion(self, t: Trajectories) -> KnownMotion | None:
+        """Accelerations and what acted at the samples of all runs, as `run_records` finds them for one."""
+        st, parameters = self.pairs[next(i for i in range(len(self.pairs)) if i not in self.failed)]
+        sim = simulation(self.system, st, self.duration, replace(self.options, parameters=parameters if len(parameters) else None))
+        _, made = _setup(sim)
+        there = _there(t)
+        y = np.concatenate([t.values[name] for name in ("state q", "state v", FURTHER)], axis=2)[there]
+        rows = np.repeat(np.array([x for _, x in self.pairs]), there.sum(axis=1), axis=0)
+        found = _together(sim, made, np.broadcast_to(t.t, there.shape)[there], y, rows)
+        if found is None:
+            return None
+
+        def spread(x: np.ndarray) -> np.ndarray:
+            out = np.full((*there.shape, *x.shape[1:]), np.nan)
+            out[there] = x
+            return out
+
+        columns = {name: Column(spread(x.values), x.dimension) for name, x in found.columns.items()}
+        efforts, wrenches = ({n: spread(x) for n, x in of.items()} for of in (found.acted.efforts, found.acted.wrenches))
+        return KnownMotion(spread(found.a), Acted(spread(found.acted.lam), efforts, wrenches), columns)
+
+    def _singly(self, t: Trajectories, names: Sequence[str]) -> dict[str, np.ndarray]:
+        """Channels of one run after the other."""
+        out = dict[str, np.ndarray]()
+        for i in (i for i in range(len(t)) if i not in self.failed):
+            c = self.one(i)
+            for name, x in c.read(names).items():
+                every = out.setdefault(name, np.full((len(t), len(self.times), *x.shape[1:]), np.nan))
+                every[i, : len(x)] = x[: len(self.times)]
+        return out
+
+
+class KnownMotion(NamedTuple):
+    """Accelerations, what acted, and what was recorded, at the samples of runs."""
+
+    a: np.ndarray
+    acted: Acted
+    columns: Mapping[str, Column]
+
+
+def _there(t: Trajectories) -> np.ndarray:
+    """(runs, samples): True where a run has come to."""
+    return np.asarray(np.isfinite(t.values["state q"]).all(axis=2))
+
+
+def _together(sim: Simulation, setup: time_stepping.Setup, t: np.ndarray, y: np.ndarray, parameters: np.ndarray) -> KnownMotion | None:
+    """Samples of runs like `sim`, whose states and parameters are rows; None where a run has to be looked at by itself: with rigid stops,
+    turns of cut joints that forces count, inputs that are Python functions, or a sample without multipliers."""
+    counted_, called = setup.problem.n_near > 0, setup.problem.inputs is not None and setup.actuation.program is None
+    if sim.ends or counted_ or called or setup.actuation.equations.control is not None:
+        return None
+    setup = replace(setup, values={**setup.values, "parameters": parameters} if len(sim.parameters) else setup.values)
+    solution = Solution(t, y, (), "finished", "", {}, float(t[-1]), y[-1])
+    piece = RunPiece(time_stepping.Evaluator(setup, sim.options.method, {}), solution, sim.start, 0, ())
+    before = len(sim.notes)
+    found = solved(sim, piece)
+    if len(sim.notes) > before:
+        return None
+    sim.pieces.append(piece)
+    columns = columns_of(sim, [found])
+    return KnownMotion(found["a"], Acted(found["lam"], *acting(sim.system.skel, columns)), columns)
+
+
+def _of_rows(acted: Acted, some: slice, mask: np.ndarray) -> Acted:
+    """What acted at the samples of some runs."""
+    efforts, wrenches = ({name: x[some][mask] for name, x in of.items()} for of in (acted.efforts, acted.wrenches))
+    return Acted(acted.lam[some][mask], efforts, wrenches)
 
 
 def run_batch(
@@ -205,7 +318,7 @@ def run_batch(
     *,
     threads: int | None = None,
     **given_options: Unpack[BatchOptions],
-) -> BatchRun:
+) -> Trajectories:
     """Runs from many states, or from one state with many sets of the parameters (rows of `parameters`), or both in pairs."""
     options = options_of(given_options)
     given = [states] if isinstance(states, State) else list(states)
@@ -228,32 +341,14 @@ def run_batch(
     failed = {i: x for i, x in enumerate(starts) if isinstance(x, LinkwrightError)}
     if len(failed) == n:
         raise failed[0]
-    pairs = [(st, x) for st, (_, x) in zip(starts, pairs, strict=True) if isinstance(st, State)]
+    pairs = [(st if isinstance(st, State) else own, x) for st, (own, x) in zip(starts, pairs, strict=True)]
     begin = next(i for i in range(n) if i not in failed)
     own = sets[begin % len(sets)]
     first = simulation(system, given[begin % len(given)], duration, replace(options, parameters=own if len(own) else None))
     if first.samples is None:
         raise UsageError("a batch needs samples at given times: sample_interval=0.01, or an array, not 'steps'.", name="sample_interval")
-    done = _run(system, first, pairs, threads, duration, options)
-    return _with_failures(done, failed, n) if failed else done
-
-
-def _with_failures(done: BatchRun, failed: Mapping[int, LinkwrightError], n: int) -> BatchRun:
-    """The batch with the runs that could not begin in their places."""
-    there = np.array([i for i in range(n) if i not in failed])
-
-    def spread(x: np.ndarray, empty: Any) -> np.ndarray:
-        out = np.full((n, *x.shape[1:]), empty, dtype=x.dtype)
-        out[there] = x
-        return out
-
-    status, pairs = ["not closed"] * n, [done.again.pairs[0]] * n
-    for k, i in enumerate(there):
-        status[i], pairs[i] = done.status[k], done.again.pairs[k]
-    counters = {name: spread(x, 0) for name, x in done.counters.items()}
-    again = replace(done.again, pairs=pairs)
-    q, v = spread(done.q, np.nan), spread(done.v, np.nan)
-    return replace(done, q=q, v=v, status=tuple(status), counters=counters, again=again, failed=failed)
+    done = _run(system, first, pairs, threads, duration, options, failed)
+    return done
 
 
 def _check_closed(system: Compiled, states: Sequence[State], parameters: bool) -> None:
@@ -305,6 +400,19 @@ def parameter_sets(system: Compiled, parameters: Any) -> list[np.ndarray]:
     return [entries("parameters", row, names, default) for row in rows]
 
 
+def _setup(first: Simulation) -> tuple[Actuation, time_stepping.Setup]:
+    """The drives, and the problem of the time steppers, of all runs: the same as of the first one alone."""
+    o, system = first.options, first.system
+    parameters = first.parameters if len(first.parameters) else None
+    act = actuation(system, first.drive, first.start, wrench=first.wrench, parameters=parameters, control=first.control)
+    form = Variant(act.drivers, tuple(act.armature) if np.any(act.armature) else (), (), first.needs_power)
+    made = time_stepping.setup(
+        system, references=first.start.references, stabilizer=o.stabilizer, formulation=o.formulation, actuation=act, variant=form,
+        parameters=parameters,
+    )  # fmt: skip
+    return act, made
+
+
 def _run(
     system: Compiled,
     first: Simulation,
@@ -312,44 +420,48 @@ def _run(
     threads: int | None,
     duration: Any,
     options: Options,
-) -> BatchRun:
+    failed: Mapping[int, LinkwrightError],
+) -> Trajectories:
     o, times = first.options, first.samples
     assert times is not None
-    parameters = first.parameters if len(first.parameters) else None
-    act = actuation(system, first.drive, first.start, wrench=first.wrench, parameters=parameters, control=first.control)
-    _check_alike(act.drivers, [st for st, _ in pairs])
+    there = [i for i in range(len(pairs)) if i not in failed]
+    begun = [pairs[i] for i in there]
+    act, made = _setup(first)
+    _check_alike(act.drivers, [st for st, _ in begun])
     loop: Any = act.equations.control
     if loop is not None:
         looked = np.linspace(first.start.t, first.t_end, LOOKED_AT)
-        need_same_references(loop.bound, len(pairs), lambda i: (system.kernels.equations(pairs[i][1]).loops.skel, pairs[i][0]), looked)
+        need_same_references(loop.bound, len(begun), lambda i: (system.kernels.equations(begun[i][1]).loops.skel, begun[i][0]), looked)
     limits = dict(o.of_the_stepper)
     if limits["most_steps"] is None and act.needs_kernel and act.program is None:
         limits["most_steps"] = MOST_CALLED_BACK
-    form = Variant(act.drivers, tuple(act.armature) if np.any(act.armature) else (), (), first.needs_power)  # as a single run
-    made = time_stepping.setup(
-        system, references=first.start.references, stabilizer=o.stabilizer, formulation=o.formulation, actuation=act, variant=form,
-        parameters=first.parameters if len(first.parameters) else None,
-    )  # fmt: skip
     if made.problem.sampler is not None:
         raise UsageError("sampled controllers may remember, and need one run after the other: use simulate.")
     p = made.between(first.start.t, first.t_end)
-    if len(pairs) * len(times) * p.n > MOST_NUMBERS:
+    if len(begun) * len(times) * p.n > MOST_NUMBERS:
         raise UsageError(
-            f"{counted(len(pairs), 'run')} of {len(times)} samples do not fit into memory. Take fewer samples (sample_interval=) or "
+            f"{counted(len(begun), 'run')} of {len(times)} samples do not fit into memory. Take fewer samples (sample_interval=) or "
             "fewer runs at once.",
             name="sample_interval",
         )
     works = np.zeros(p.n_power)
     more = np.concatenate([act.x0, works])
-    Y = np.array([np.concatenate([st.q, st.v, more]) for st, _ in pairs])
-    rows = _parameters(made, pairs, system)
-    with Bar(0.0, float(len(pairs)), *shown(o.progress), "runs") as bar:
+    Y = np.array([np.concatenate([st.q, st.v, more]) for st, _ in begun])
+    rows = _parameters(made, begun, system)
+    with Bar(0.0, float(len(begun)), *shown(o.progress), "runs") as bar:
         found = integrate_many(
             p, Y, first.start.t, first.t_end, o.method, parameters=rows, samples=times, threads=threads, progress=bar, **limits
         )
-    again = BatchRerun(system, pairs, duration, times, options)
-    nq, nv = p.nq, p.nv
-    return BatchRun(system, found.t, found.y[..., :nq], found.y[..., nq : nq + nv], tuple(found.status), dict(found.counters), again)
+    ok, why = np.zeros(len(pairs), dtype=bool), {i: str(problem) for i, problem in failed.items()}
+    for k, i in enumerate(there):
+        ok[i] = found.status[k] in ("finished", "event")
+        why |= {} if ok[i] else {i: f"ended early: {found.status[k]}"}
+    y = found.y
+    if failed:
+        y = np.full((len(pairs), *y.shape[1:]), np.nan)
+        y[there] = found.y
+    values = {"state q": y[..., : p.nq], "state v": y[..., p.nq : p.nq + p.nv], FURTHER: y[..., p.nq + p.nv :]}
+    return Trajectories(RunSource(system, pairs, duration, times, options, failed), found.t, ok, values, dict(sorted(why.items())))
 
 
 def _parameters(made: Any, pairs: Sequence[tuple[State, np.ndarray]], system: Compiled) -> np.ndarray:

@@ -43,14 +43,14 @@ def trajectory(sim: Simulation) -> Trajectory:
     y = [p.solution.y for p in sim.pieces]
     t = np.concatenate([p.solution.t for p in sim.pieces])
     q, v = (np.concatenate([rows[:, s] for rows in y]) for s in (slice(0, nq), slice(nq, nq + nv)))
-    parts = [_solved(sim, p) for p in sim.pieces]
+    parts = [solved(sim, p) for p in sim.pieces]
     a, lam = (np.concatenate([x[k] for x in parts]) for k in ("a", "lam"))
     arrays = {"lam": lam, "tau": np.concatenate([x["tau"] for x in parts])}
     if any(off for _, off in sim.evidence.modes):
         names = [c.name for c in system.loops.constraints]
         rows = [[float(n not in off) for n in names] for _, off in sim.evidence.modes]
         arrays["closed"] = np.concatenate([np.tile(row, (len(p.solution.t), 1)) for p, row in zip(sim.pieces, rows, strict=True)])
-    columns = _columns(sim, parts)
+    columns = columns_of(sim, parts)
     made = Trajectory(
         skel,
         t,
@@ -90,7 +90,7 @@ def _authority_notes(sim: Simulation, columns: Mapping[str, Column], t: np.ndarr
     return said(columns, t, state, loops, drives, sim.control.written.kind)
 
 
-def _solved(sim: Simulation, piece: RunPiece) -> dict[str, Any]:
+def solved(sim: Simulation, piece: RunPiece) -> dict[str, Any]:
     """Accelerations, multipliers of all loops, those of the drivers, efforts, and the drives' columns over one mode."""
     setup, rows = piece.evaluator.setup, piece.solution
     near = near_of(sim, piece, setup.problem.n_near > 0)
@@ -132,7 +132,7 @@ def _forward(sim: Simulation, piece: RunPiece, near: np.ndarray, head: Mapping[s
     kernel = piece.evaluator.setup.kernels.get("forward", formulation)
     given: dict[str, Any] = {"q": q, "v": v, **head, "t": rows.t[:, None], "near": near}
     if len(sim.parameters):
-        given["parameters"] = np.tile(sim.parameters, (len(rows.t), 1))
+        given["parameters"] = np.broadcast_to(piece.evaluator.setup.values["parameters"], (len(rows.t), len(sim.parameters)))
     return kernel(**{b.name: np.ascontiguousarray(given[b.name]) for b in kernel.inputs})
 
 
@@ -198,7 +198,7 @@ def _states(piece: RunPiece) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return y[:, : p.nq], y[:, p.nq : p.nq + p.nv], y[:, p.nq + p.nv :]
 
 
-def _columns(sim: Simulation, parts: Sequence[Mapping[str, Any]]) -> dict[str, Column]:
+def columns_of(sim: Simulation, parts: Sequence[Mapping[str, Any]]) -> dict[str, Column]:
     """Columns of the drives joined over modes (zero where a drive was not at work), and works."""
     kinds = {name: (np.shape(values)[1:], dimension) for p in parts for name, (values, dimension) in p["columns"].items()}
     out: dict[str, Column] = {}

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from linkwright.motion.joint_limits import Limits
     from linkwright.results.channel_list import ChannelList
     from linkwright.results.state import State
+    from linkwright.results.trajectories import Trajectories
     from linkwright.rings.design.studies.study import Study
     from linkwright.rings.verbs import MechanismVerbs
-    from linkwright.system.cycles import Trajectories
 else:
     from linkwright.verbs import RingVerbs as MechanismVerbs
 

@@ -143,7 +143,7 @@ def test_batches_have_the_bits_of_single_runs(stabilizer, runs, monkeypatch):
     how = {"integrator": "rk4", "step": 1e-3, "stabilizer": stabilizer, "sample_interval": np.linspace(0.0, 0.05, 9)}
     batch = run_batch(compiled_of(s), starts, 0.05, threads=1, **how)
     for i in (0, runs - 1):
-        np.testing.assert_array_equal(batch.q[i], s.simulate(starts[i], 0.05, **how).q)
+        np.testing.assert_array_equal(batch["state q"][i], s.simulate(starts[i], 0.05, **how).q)
     assert bool(blocks) == (runs == 8 and "above" not in stabilizer)
 
 

@@ -19,6 +19,7 @@ Extremes and ranges `while` a range of the drive or of times also count its ends
 
 from linkwright.results.measures.definition import Measure, check, dimension_of_measure, unit_of_measure
 from linkwright.results.measures.grammar import measure, path_distance
+from linkwright.results.measures.motions import SampledCurve, course_of, curve_of, scalar_of, whole_curves, window_ends, window_mask
 from linkwright.text.measures import BEGINNINGS, EXAMPLES, REDUCTIONS
 
 __all__ = [
@@ -26,9 +27,16 @@ __all__ = [
     "EXAMPLES",
     "REDUCTIONS",
     "Measure",
+    "SampledCurve",
     "check",
+    "course_of",
+    "curve_of",
     "dimension_of_measure",
     "measure",
     "path_distance",
+    "scalar_of",
     "unit_of_measure",
+    "whole_curves",
+    "window_ends",
+    "window_mask",
 ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,11 @@ from linkwright.results.measures.channel_interpolation import rate_names
 from linkwright.results.measures.distances import TargetPoints, distance_pull, distances
 from linkwright.results.measures.dwells import dwell_pull, longest_dwells
 from linkwright.results.measures.measured_number import MeasuredNumber
-from linkwright.results.measures.motions import MeasuredMotions, Pulls, SampledCurve
+from linkwright.results.measures.motions import Pulls, SampledCurve, course_of, curve_of, scalar_of, window_mask
 from linkwright.results.measures.reductions import EXTREMES, extremes_at, first_time, first_time_pull, reduced, reduction_pull
 from linkwright.results.measures.straightness import straightness, straightness_pull
 from linkwright.results.measures.strokes import stroke_pull, strokes, time_ratio_pull, time_ratios
+from linkwright.results.trajectories import Trajectories
 from linkwright.text.measures import BEGINNINGS, REDUCTIONS
 from linkwright.text.unit_meaning import reading
 from linkwright.text.units import KINDS, NONE, TIME, describe, matches
@@ -114,21 +115,13 @@ class Measure:
         """An extreme of one motion from its curve (`sampled`), without how far samples decide it."""
         return float(reduced(self.reduction, curve.x, t, curve.counted)[0])
 
-    def over(self, values: Mapping[str, np.ndarray], t: np.ndarray, drive: str, dimension: Callable[[str], str]) -> np.ndarray:
-        """The measure of many motions: channels (motions, samples, ...), times (motions, samples) or (samples,)."""
-        return self._of(MeasuredMotions.of(values, t, drive, dimension, self.channel))
+    def over(self, r: Trajectories) -> np.ndarray:
+        """The measure of many motions, whose channels are stored (`Trajectories.rows`)."""
+        return self._of(r)
 
-    def numbers_over(
-        self,
-        values: Mapping[str, np.ndarray],
-        t: np.ndarray,
-        drive: str,
-        dimension: Callable[[str], str],
-        near: np.ndarray | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def numbers_over(self, r: Trajectories) -> tuple[np.ndarray, np.ndarray]:
         """The measure of many motions, and how far beyond it their curves may go between samples: 0 if it is located, infinite if it grows
         without bound."""
-        r = replace(MeasuredMotions.of(values, t, drive, dimension, self.channel), near=near)
         if self.reduction not in EXTREMES:
             return self._of(r), np.zeros(len(r.t))
         curve = self.sampled(r)
@@ -142,21 +135,21 @@ class Measure:
         worst = np.take_along_axis(at, np.argmax(each, axis=1)[:, None], axis=1)
         return each.sum(axis=1), np.take_along_axis(curve.place, worst, axis=1)[:, 0]
 
-    def motions(self, c: Any) -> MeasuredMotions:
+    def motions(self, c: Any) -> Trajectories:
         """A Trajectory as an array of one motion."""
-        return MeasuredMotions.of_one(c, self.channels(c.drive, c.channels))
+        return Trajectories.of_one(c, self.channels(c.drive, c.channels))
 
-    def _of(self, r: MeasuredMotions) -> np.ndarray:
-        mask = r.mask(self.window)
+    def _of(self, r: Trajectories) -> np.ndarray:
+        mask = window_mask(r, self.window)
         match self.reduction:
             case "when":
-                return first_time(r.scalar(self.channel), r.t, self.limit, self.above)
+                return first_time(scalar_of(r, self.channel), r.t, self.limit, self.above)
             case "stroke":
                 return strokes(r, self.channel, mask)
             case "time ratio":
                 return time_ratios(r, self.channel)
             case "dwell":
-                return longest_dwells(r.course(self.channel, self.axis(r.drive)), self.limit, mask).length
+                return longest_dwells(course_of(r, self.channel, self.axis(r.drive)), self.limit, mask).length
             case "distance":
                 assert self.target is not None
                 return distances(r, self.channel, self.target, mask, self.worst)
@@ -166,9 +159,9 @@ class Measure:
         curve = self.sampled(r)
         return reduced(self.reduction, curve.x, r.t, curve.counted)
 
-    def sampled(self, r: MeasuredMotions) -> SampledCurve:
+    def sampled(self, r: Trajectories) -> SampledCurve:
         """Return the channel at the samples. For an extreme, add local extremes between them and the ends of the window."""
-        return r.curve(self.channel, self.window, extreme=self.reduction in EXTREMES)
+        return curve_of(r, self.channel, self.window, extreme=self.reduction in EXTREMES)
 
     # ---------------------------------------------------------------- derivatives
 
@@ -178,7 +171,7 @@ class Measure:
         A largest value is differentiated at its place, between samples or at an end of the window, a window holds the samples it has.
         """
         r = self.motions(c)
-        mask = r.mask(self.window)
+        mask = window_mask(r, self.window)
         one = None if mask is None else mask[0]
         match self.reduction:
             case "stroke":
@@ -196,7 +189,7 @@ class Measure:
                 which = np.arange(len(points)) if one is None else np.flatnonzero(one)
                 out[which] = straightness_pull(points[which])
                 return {self.channel: out}
-        x = r.scalar(self.channel)
+        x = scalar_of(r, self.channel)
         if self.reduction == "when":
             by_x, by_t = first_time_pull(x[0], r.t[0], self.limit, self.above)
             return {self.channel: self._of_vector(r, by_x), "t": by_t}
@@ -205,7 +198,7 @@ class Measure:
         pull = reduction_pull(self.reduction, curve.x[0], r.t[0], None if counted is None else counted[0])
         return {self.channel: self._of_vector(r, curve.folded(pull))}
 
-    def _of_vector(self, r: MeasuredMotions, weights: np.ndarray) -> np.ndarray:
+    def _of_vector(self, r: Trajectories, weights: np.ndarray) -> np.ndarray:
         """Weights of the length of a vector as those of its components."""
         x = r.values[self.channel][0]
         if x.ndim == 1:

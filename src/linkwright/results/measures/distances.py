@@ -15,7 +15,8 @@ from linkwright.errors import LinkwrightError, UsageError, counted, listing
 from linkwright.files.regular_files import shown
 from linkwright.model.curves.csv_columns import CsvSheet, read_sheet
 from linkwright.results.measures.channel_interpolation import Course, CoursePull
-from linkwright.results.measures.motions import WHOLE, MeasuredMotions, Pulls
+from linkwright.results.measures.motions import WHOLE, Pulls, course_of, spread_weights
+from linkwright.results.trajectories import Trajectories
 from linkwright.text.units import ANGLE, LENGTH, TIME, parse_unit
 
 NEWTON = 8  # steps to the foot of a perpendicular
@@ -126,26 +127,26 @@ class _Path:
         return np.stack([c.at(k, u, order) for c in self.axes], axis=-1)
 
 
-def _path(r: MeasuredMotions, name: str, axis: str) -> _Path:
+def _path(r: Trajectories, name: str, axis: str) -> _Path:
     x = r.values[name]
-    return _Path([r.course(name, axis, np.broadcast_to(e, (len(x), x.shape[2]))) for e in np.eye(x.shape[2])])
+    return _Path([course_of(r, name, axis, np.broadcast_to(e, (len(x), x.shape[2]))) for e in np.eye(x.shape[2])])
 
 
-def distances(r: MeasuredMotions, name: str, target: TargetPoints, mask: np.ndarray | None, worst: bool) -> np.ndarray:
+def distances(r: Trajectories, name: str, target: TargetPoints, mask: np.ndarray | None, worst: bool) -> np.ndarray:
     """Root mean square of the distances of every motion, or the largest."""
     m, k = len(r.t), len(target.points)
     size = max(1, AT_ONCE // (k * r.t.shape[1]))
     parts = []
     for first in range(0, m, size):
         some = slice(first, first + size)
-        part = MeasuredMotions({n: x[some] for n, x in r.values.items()}, r.t[some], r.drive, r.dimension)
+        part = Trajectories.of({n: x[some] for n, x in r.values.items()}, r.t[some], r.drive, r.dimension)
         found = _found(part, name, target, None if mask is None else mask[some])[2]
         square = (found**2).sum(axis=2)
         parts.append(np.sqrt(square.max(axis=1) if worst else square.mean(axis=1)))
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def distance_pull(r: MeasuredMotions, name: str, target: TargetPoints, mask: np.ndarray | None, worst: bool) -> Pulls:
+def distance_pull(r: Trajectories, name: str, target: TargetPoints, mask: np.ndarray | None, worst: bool) -> Pulls:
     """Weights of the samples of one motion; a foot that moves along the path does not count (envelope theorem)."""
     k, u, gap = (x[0] for x in _found(r, name, target, mask))
     square = (gap**2).sum(axis=1)
@@ -161,21 +162,21 @@ def distance_pull(r: MeasuredMotions, name: str, target: TargetPoints, mask: np.
         weights = {i: gap[i] / (len(gap) * total) if total > 0.0 else np.zeros(x.shape[2]) for i in range(len(gap))}
     for c in range(x.shape[2]):
         along = np.eye(x.shape[2])[c][None]
-        pull = CoursePull(r.course(name, axis, along))
+        pull = CoursePull(course_of(r, name, axis, along))
         for i, weight in weights.items():
             pull.add(int(k[i]), float(u[i]), float(weight[c]))
-        r.spread(out, pull, name, axis, along)
+        spread_weights(r, out, pull, name, axis, along)
     return out or {name: np.zeros(x.shape[1:])}
 
 
-def _found(r: MeasuredMotions, name: str, target: TargetPoints, mask: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _found(r: Trajectories, name: str, target: TargetPoints, mask: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(interval, share, path less point) for every motion and point."""
     path = _path(r, name, target.by or "t")
     k, u = _nearest(path, r.values[name], target.points, mask) if target.at is None else _timed(r, path, target)
     return k, u, np.where(np.isnan(u)[..., None], np.nan, path.at(k, np.nan_to_num(u)) - target.points)
 
 
-def _timed(r: MeasuredMotions, path: _Path, target: TargetPoints) -> tuple[np.ndarray, np.ndarray]:
+def _timed(r: Trajectories, path: _Path, target: TargetPoints) -> tuple[np.ndarray, np.ndarray]:
     """Places at given positions of the drive or times; nan where the motion does not come there."""
     assert target.at is not None
     s = path.axes[0].s

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from linkwright.results.measures.channel_interpolation import Course, CoursePull
-from linkwright.results.measures.motions import MeasuredMotions, Pulls
+from linkwright.results.measures.motions import Pulls, course_of, spread_weights
+
+if TYPE_CHECKING:
+    from linkwright.results.trajectories import Trajectories
 
 CANDIDATES = 6  # starts of the longest runs of whole intervals, whose ends are refined; also of runs with an interval less
 HALVINGS = 30  # of the range of b, where its best value is inside
@@ -276,9 +279,9 @@ def _balanced(left: _Piece, right: _Piece, bounds: Sequence[np.ndarray], height:
 # -------------------------------------------------------------------- derivatives
 
 
-def dwell_pull(r: MeasuredMotions, name: str, axis: str, height: float, mask: np.ndarray | None) -> Pulls:
+def dwell_pull(r: Trajectories, name: str, axis: str, height: float, mask: np.ndarray | None) -> Pulls:
     """Weights of the samples of one motion in the length of its longest dwell."""
-    course = r.course(name, axis)
+    course = course_of(r, name, axis)
     found = DwellWindow(*(x[0] for x in longest_dwells(course, height, mask)))
     pull, zero = CoursePull(course), {name: np.zeros(course.x.shape[1])}
     if not np.isfinite(found.length):
@@ -296,7 +299,7 @@ def dwell_pull(r: MeasuredMotions, name: str, axis: str, height: float, mask: np
     holder = _holder(course, found, height)
     if holder is not None:
         pull.add(*holder, moving)
-    return r.spread({}, pull, name, axis) or zero
+    return spread_weights(r, {}, pull, name, axis) or zero
 
 
 def _holder(course: Course, found: DwellWindow, height: float) -> tuple[int, float] | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from linkwright.results.measures.channel_interpolation import Course, CoursePull
 from linkwright.results.measures.extremes import SharpenedCurves
 from linkwright.results.measures.window_ends import WHOLE, WindowEnds
 from linkwright.text.windows import Window
+
+if TYPE_CHECKING:
+    from linkwright.results.trajectories import Trajectories
 
 Pulls = dict[str, np.ndarray]  # weights of the samples of channels, (samples, ...)
 
@@ -64,150 +67,138 @@ class SampledCurve:
         return own if self.ends is None else np.concatenate([own, self.ends.values(dx.T).T])
 
 
-@dataclass(frozen=True, eq=False)
-class MeasuredMotions:
-    """Channels (motions, samples, ...) and times (motions, samples) of many motions with one leading drive."""
+def turns(r: Trajectories) -> bool:
+    """True if the leading drive is an angle."""
+    return bool(r.drive) and r.dimension(r.drive) == "angle"
 
-    values: Mapping[str, np.ndarray]
-    t: np.ndarray
-    drive: str
-    dimension: Callable[[str], str]
-    near: np.ndarray | None = None  # (motions, samples): True near a singular position, where all but positions grows without bound
 
-    @classmethod
-    def of(
-        cls, values: Mapping[str, np.ndarray], t: np.ndarray, drive: str, dimension: Callable[[str], str], channel: str
-    ) -> MeasuredMotions:
-        shape = values[channel].shape[:2]
-        return cls(values, np.broadcast_to(t, shape), drive, dimension)
+def scalar_of(r: Trajectories, name: str) -> np.ndarray:
+    """A channel, (motions, samples); of a vector its length."""
+    x = r.values[name]
+    return np.linalg.norm(x.reshape(*x.shape[:2], -1), axis=2) if x.ndim > 2 else x
 
-    @classmethod
-    def of_one(cls, c: Any, names: Sequence[str]) -> MeasuredMotions:
-        """Channels of a Trajectory as arrays of one motion."""
-        found, near = c.read([*names, "t"]), getattr(c, "near_singular", None)
-        values = {name: x[None] for name, x in found.items()}
-        return cls(values, found["t"][None], c.drive, c.dimension, None if near is None else near[None])
 
-    @property
-    def turns(self) -> bool:
-        """True if the leading drive is an angle."""
-        return bool(self.drive) and self.dimension(self.drive) == "angle"
+def window_mask(r: Trajectories, window: Window | None) -> np.ndarray | None:
+    """Samples that count, (motions, samples); None: all."""
+    if window is None:
+        return None
+    name, (low, high) = window.axis(r.drive), window.ends
+    x = np.broadcast_to(r.values[name] if name != "t" else r.t, r.t.shape)
+    if _by_turns(r, window):
+        span = high - low + (WHOLE if window.wraps else 0.0)
+        return np.mod(x - low + SAME_PLACE, WHOLE) <= span + 2.0 * SAME_PLACE
+    inside = (x >= low, x <= high)
+    return inside[0] | inside[1] if window.wraps else inside[0] & inside[1]
 
-    def scalar(self, name: str) -> np.ndarray:
-        """A channel, (motions, samples); of a vector its length."""
-        x = self.values[name]
-        return np.linalg.norm(x.reshape(*x.shape[:2], -1), axis=2) if x.ndim > 2 else x
 
-    def mask(self, window: Window | None) -> np.ndarray | None:
-        """Samples that count, (motions, samples); None: all."""
-        if window is None:
-            return None
-        name, (low, high) = window.axis(self.drive), window.ends
-        x = np.broadcast_to(self.values[name] if name != "t" else self.t, self.t.shape)
-        if self._by_turns(window):
-            span = high - low + (WHOLE if window.wraps else 0.0)
-            return np.mod(x - low + SAME_PLACE, WHOLE) <= span + 2.0 * SAME_PLACE
-        inside = (x >= low, x <= high)
-        return inside[0] | inside[1] if window.wraps else inside[0] & inside[1]
+def _by_turns(r: Trajectories, window: Window) -> bool:
+    """True for a window of the leading drive's angle, from which whole turns are taken off."""
+    return window.axis(r.drive) == r.drive and not window.channel and turns(r)
 
-    def _by_turns(self, window: Window) -> bool:
-        """True for a window of the leading drive's angle, from which whole turns are taken off."""
-        return window.axis(self.drive) == self.drive and not window.channel and self.turns
 
-    def ends(self, window: Window | None) -> WindowEnds | None:
-        """Ends of a window of times or of the leading drive's positions; None: of any other channel, or there are no steps."""
-        if window is None or window.channel or self.t.shape[1] < 2:
-            return None
-        name = window.axis(self.drive)
-        axis = np.broadcast_to(self.values[name] if name != "t" else self.t, self.t.shape)
-        return WindowEnds.of(axis, window.ends, self._by_turns(window))
+def window_ends(r: Trajectories, window: Window | None) -> WindowEnds | None:
+    """Ends of a window of times or of the leading drive's positions; None: of any other channel, or there are no steps."""
+    if window is None or window.channel or r.t.shape[1] < 2:
+        return None
+    name = window.axis(r.drive)
+    axis = np.broadcast_to(r.values[name] if name != "t" else r.t, r.t.shape)
+    return WindowEnds.of(axis, window.ends, _by_turns(r, window))
 
-    def curve(self, name: str, window: Window | None, *, extreme: bool) -> SampledCurve:
-        """Return a channel (of a vector its length) at the samples; for an extreme with local extremes between samples and the ends of
-        the window."""
-        x, mask = self.scalar(name), self.mask(window)
-        if not extreme:
-            return SampledCurve(x, mask)
-        ends = None if mask is None else self.ends(window)
-        sharp = SharpenedCurves.of(self.t, x, mask, None if ends is None else ends.cut(x.shape[1]))
-        near = None if self.dimension(name) in ("length", "angle") else self.near
-        if ends is None or mask is None:
-            return SampledCurve(sharp.x, mask, sharp.place, sharp, near=near)
-        parts = ((sharp.x, ends.values(x)), (mask, ends.there), (sharp.place, ends.values(self.t)))
-        both = [np.concatenate(pair, axis=1) for pair in parts]
-        return SampledCurve(*both, sharp, ends, near)
 
-    def whole_curves(self, names: Sequence[str]) -> list[SampledCurve]:
-        """Return curves of extremes (`curve`) of several channels of one motion, all at once: it takes little longer than one of them."""
-        sharp = SharpenedCurves.of(self.t[0], np.concatenate([self.scalar(name)[:1] for name in names])).each()
-        near = [None if self.dimension(name) in ("length", "angle") else self.near for name in names]
-        return [SampledCurve(x.x, None, x.place, x, near=n) for x, n in zip(sharp, near, strict=True)]
+def curve_of(r: Trajectories, name: str, window: Window | None, *, extreme: bool) -> SampledCurve:
+    """Return a channel (of a vector its length) at the samples; for an extreme with local extremes between samples and the ends of
+    the window."""
+    x, mask = scalar_of(r, name), window_mask(r, window)
+    if not extreme:
+        return SampledCurve(x, mask)
+    ends = None if mask is None else window_ends(r, window)
+    sharp = SharpenedCurves.of(r.t, x, mask, None if ends is None else ends.cut(x.shape[1]))
+    near = None if r.dimension(name) in ("length", "angle") else r.near_singular
+    if ends is None or mask is None:
+        return SampledCurve(sharp.x, mask, sharp.place, sharp, near=near)
+    parts = ((sharp.x, ends.values(x)), (mask, ends.there), (sharp.place, ends.values(r.t)))
+    both = [np.concatenate(pair, axis=1) for pair in parts]
+    return SampledCurve(*both, sharp, ends, near)
 
-    # ---------------------------------------------------------------- courses
 
-    def _rates(self, name: str) -> tuple[str, str]:
-        """Channels of the rates of a channel; none in a static analysis, whose rates are not those of its positions."""
-        first, second = rate_names(name, self.values)
-        still = first in self.values and not self.values[first].any() and bool(np.ptp(self.values[name], axis=1).any())
-        return ("", "") if still else (first, second)
+def whole_curves(r: Trajectories, names: Sequence[str]) -> list[SampledCurve]:
+    """Return curves of extremes (`curve`) of several channels of one motion, all at once: it takes little longer than one of them."""
+    sharp = SharpenedCurves.of(r.t[0], np.concatenate([scalar_of(r, name)[:1] for name in names])).each()
+    near = [None if r.dimension(name) in ("length", "angle") else r.near_singular for name in names]
+    return [SampledCurve(x.x, None, x.place, x, near=n) for x, n in zip(sharp, near, strict=True)]
 
-    def axis(self, name: str) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-        """An abscissa and its rates by time: times, or a channel that grows or falls throughout (else NaN)."""
-        if name == "t":
-            return self.t, None, None
-        first, second = self._rates(name)
-        s, v = np.broadcast_to(self.values[name], self.t.shape), self.values.get(first)
-        a = self.values.get(second) if second else None
-        steps = np.diff(s, axis=1)
-        moves = steps if v is None else np.concatenate([steps, v], axis=1)
-        one_way = np.minimum.reduce(np.sign(moves), axis=1, keepdims=True) * np.maximum.reduce(np.sign(moves), axis=1, keepdims=True) > 0.0
-        s = np.where(one_way, np.where(steps[:, :1] < 0.0, -s, s), np.nan)
-        return s, None if v is None else np.abs(v), None if a is None or v is None else np.where(v < 0.0, -a, a)
 
-    def course(self, name: str, axis: str = "t", along: np.ndarray | None = None) -> Course:
-        """A channel over an abscissa; of a vector its component `along` a direction, (motions, components)."""
-        s, ds, dds = self.axis(axis)
-        first, second = self._rates(name)
-        x, v, a = (self._component(n, along) for n in (name, first, second))
-        assert x is not None
-        if axis != "t" and v is not None:
-            if ds is None:
-                return Course(s, x)
-            v = v / ds
-            a = None if a is None or dds is None else (a - v * dds) / (ds * ds)
-        return Course(s, x, v, a)
+# -------------------------------------------------------------------- courses
 
-    def _component(self, name: str, along: np.ndarray | None) -> np.ndarray | None:
-        if not name or name not in self.values:
-            return None
-        x = self.values[name]
-        return x if along is None else np.einsum("msc,mc->ms", x, along)
 
-    def spread(self, out: Pulls, pull: CoursePull, name: str, axis: str = "t", along: np.ndarray | None = None) -> Pulls:
-        """Add the weights of a course's samples (of one motion) to those of the channels it is made of."""
-        first, second = self._rates(name)
-        gx, gv, ga = pull.x, pull.v, pull.a
-        if axis != "t":
-            gv, ga = self._by_time(out, pull, axis)
-        for channel, weights in ((name, gx), (first, gv), (second, ga)):
-            if channel and channel in self.values and weights.any():
-                _add(out, channel, weights if along is None else weights[:, None] * along[0])
-        return out
+def _rates(r: Trajectories, name: str) -> tuple[str, str]:
+    """Channels of the rates of a channel; none in a static analysis, whose rates are not those of its positions."""
+    first, second = rate_names(name, r.values)
+    still = first in r.values and not r.values[first].any() and bool(np.ptp(r.values[name], axis=1).any())
+    return ("", "") if still else (first, second)
 
-    def _by_time(self, out: Pulls, pull: CoursePull, axis: str) -> tuple[np.ndarray, np.ndarray]:
-        """Weights of rates by time from those by the abscissa, x' = v/ds and x'' = (a - x' dds)/ds^2; those of its own rates are added."""
-        _, ds, dds = self.axis(axis)
-        x, gv, ga = pull.course, pull.v, pull.a
-        if ds is None or x.v is None:
-            return gv, ga
-        rate, bend, v = ds[0], np.zeros_like(gv) if dds is None else dds[0], x.v[0]
-        first, second = self._rates(axis)
-        sign = np.sign(self.values[first][0])
-        a = np.zeros_like(v) if x.a is None else x.a[0]
-        _add(out, first, -sign * (gv * v / rate + ga * (2.0 * a / rate - bend * v / rate**3)))
-        if second:
-            _add(out, second, -sign * ga * v / rate**2)
-        return gv / rate - ga * bend / rate**3, ga / rate**2
+
+def abscissa(r: Trajectories, name: str) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """An abscissa and its rates by time: times, or a channel that grows or falls throughout (else NaN)."""
+    if name == "t":
+        return r.t, None, None
+    first, second = _rates(r, name)
+    s, v = np.broadcast_to(r.values[name], r.t.shape), r.values.get(first)
+    a = r.values.get(second) if second else None
+    steps = np.diff(s, axis=1)
+    moves = steps if v is None else np.concatenate([steps, v], axis=1)
+    one_way = np.minimum.reduce(np.sign(moves), axis=1, keepdims=True) * np.maximum.reduce(np.sign(moves), axis=1, keepdims=True) > 0.0
+    s = np.where(one_way, np.where(steps[:, :1] < 0.0, -s, s), np.nan)
+    return s, None if v is None else np.abs(v), None if a is None or v is None else np.where(v < 0.0, -a, a)
+
+
+def course_of(r: Trajectories, name: str, axis: str = "t", along: np.ndarray | None = None) -> Course:
+    """A channel over an abscissa; of a vector its component `along` a direction, (motions, components)."""
+    s, ds, dds = abscissa(r, axis)
+    first, second = _rates(r, name)
+    x, v, a = (_component(r, n, along) for n in (name, first, second))
+    assert x is not None
+    if axis != "t" and v is not None:
+        if ds is None:
+            return Course(s, x)
+        v = v / ds
+        a = None if a is None or dds is None else (a - v * dds) / (ds * ds)
+    return Course(s, x, v, a)
+
+
+def _component(r: Trajectories, name: str, along: np.ndarray | None) -> np.ndarray | None:
+    if not name or name not in r.values:
+        return None
+    x = r.values[name]
+    return x if along is None else np.einsum("msc,mc->ms", x, along)
+
+
+def spread_weights(r: Trajectories, out: Pulls, pull: CoursePull, name: str, axis: str = "t", along: np.ndarray | None = None) -> Pulls:
+    """Add the weights of a course's samples (of one motion) to those of the channels it is made of."""
+    first, second = _rates(r, name)
+    gx, gv, ga = pull.x, pull.v, pull.a
+    if axis != "t":
+        gv, ga = _by_time(r, out, pull, axis)
+    for channel, weights in ((name, gx), (first, gv), (second, ga)):
+        if channel and channel in r.values and weights.any():
+            _add(out, channel, weights if along is None else weights[:, None] * along[0])
+    return out
+
+
+def _by_time(r: Trajectories, out: Pulls, pull: CoursePull, axis: str) -> tuple[np.ndarray, np.ndarray]:
+    """Weights of rates by time from those by the abscissa, x' = v/ds and x'' = (a - x' dds)/ds^2; those of its own rates are added."""
+    _, ds, dds = abscissa(r, axis)
+    x, gv, ga = pull.course, pull.v, pull.a
+    if ds is None or x.v is None:
+        return gv, ga
+    rate, bend, v = ds[0], np.zeros_like(gv) if dds is None else dds[0], x.v[0]
+    first, second = _rates(r, axis)
+    sign = np.sign(r.values[first][0])
+    a = np.zeros_like(v) if x.a is None else x.a[0]
+    _add(out, first, -sign * (gv * v / rate + ga * (2.0 * a / rate - bend * v / rate**3)))
+    if second:
+        _add(out, second, -sign * ga * v / rate**2)
+    return gv / rate - ga * bend / rate**3, ga / rate**2
 
 
 def _add(out: Pulls, channel: str, weights: np.ndarray) -> None:

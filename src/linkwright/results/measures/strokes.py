@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from linkwright.results.measures.channel_interpolation import Course, CoursePull
-from linkwright.results.measures.motions import MeasuredMotions, Pulls
+from linkwright.results.measures.motions import Pulls, course_of, spread_weights
+
+if TYPE_CHECKING:
+    from linkwright.results.trajectories import Trajectories
 
 TURNS = 6  # times the direction of a point's stroke is taken anew from its ends
 LOOKS = 48  # directions in half a circle in which they are looked for
 
 
-def strokes(r: MeasuredMotions, name: str, mask: np.ndarray | None) -> np.ndarray:
+def strokes(r: Trajectories, name: str, mask: np.ndarray | None) -> np.ndarray:
     """Largest less smallest value of every motion; of a point the largest distance between two of its positions."""
     if r.values[name].ndim > 2:
-        return _width(r.course(name, along=_direction(r, name, mask)), mask)
-    return _width(r.course(name), mask)
+        return _width(course_of(r, name, along=_direction(r, name, mask)), mask)
+    return _width(course_of(r, name), mask)
 
 
 def _width(course: Course, mask: np.ndarray | None) -> np.ndarray:
     return course.highest(mask)[2] + course.reversed_sign().highest(mask)[2]
 
 
-def stroke_pull(r: MeasuredMotions, name: str, mask: np.ndarray | None) -> Pulls:
+def stroke_pull(r: Trajectories, name: str, mask: np.ndarray | None) -> Pulls:
     """Weights of the samples of one motion: a direction that gives the largest width does not count (envelope theorem)."""
     along = _direction(r, name, mask) if r.values[name].ndim > 2 else None
-    course = r.course(name, along=along)
+    course = course_of(r, name, along=along)
     pull = CoursePull(course)
     for end, sign in ((course, 1.0), (course.reversed_sign(), -1.0)):
         k, u, _ = end.highest(mask)
         pull.add(int(k[0]), float(u[0]), sign)
-    return r.spread({}, pull, name, along=along)
+    return spread_weights(r, {}, pull, name, along=along)
 
 
-def _direction(r: MeasuredMotions, name: str, mask: np.ndarray | None) -> np.ndarray:
+def _direction(r: Trajectories, name: str, mask: np.ndarray | None) -> np.ndarray:
     """(motions, components): unit vectors between the two positions of a point that are farthest apart.
 
     They are among the samples that lie farthest in evenly spread directions, or beside them: the direction between them is taken anew
@@ -52,9 +57,9 @@ def _direction(r: MeasuredMotions, name: str, mask: np.ndarray | None) -> np.nda
         a, b = np.unravel_index(np.argmax(square), square.shape)
         way = ends[a] - ends[b]
         out[i] = way / np.sqrt(square[a, b]) if square[a, b] > 0.0 else ways[0]
-    axes = [r.course(name, along=np.broadcast_to(e, out.shape)) for e in np.eye(points.shape[2])]
+    axes = [course_of(r, name, along=np.broadcast_to(e, out.shape)) for e in np.eye(points.shape[2])]
     for _ in range(TURNS):
-        course = r.course(name, along=out)
+        course = course_of(r, name, along=out)
         (k, u), (j, w) = (c.highest(mask)[:2] for c in (course, course.reversed_sign()))
         way = np.stack([c.at(k, u) - c.at(j, w) for c in axes], axis=1)
         length = np.linalg.norm(way, axis=1, keepdims=True)
@@ -76,9 +81,9 @@ def _spread(axes: int) -> np.ndarray:
 # -------------------------------------------------------------------- time ratio
 
 
-def time_ratios(r: MeasuredMotions, name: str) -> np.ndarray:
+def time_ratios(r: Trajectories, name: str) -> np.ndarray:
     """Time of the slower of the two strokes of a cycle over that of the faster one; nan where the channel does not return."""
-    course = r.course(name)
+    course = course_of(r, name)
     there, back = _halves(course)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = np.maximum(there, back) / np.minimum(there, back)
@@ -93,9 +98,9 @@ def _halves(course: Course) -> tuple[np.ndarray, np.ndarray]:
     return there, course.period - there
 
 
-def time_ratio_pull(r: MeasuredMotions, name: str) -> Pulls:
+def time_ratio_pull(r: Trajectories, name: str) -> Pulls:
     """Weights of the samples of one motion: an end of travel moves by -dx'/x''."""
-    course = r.course(name)
+    course = course_of(r, name)
     there, back = (float(x[0]) for x in _halves(course))
     if not course.closed[0] or course.v is None or min(there, back) <= 0.0:
         return {name: np.full(course.x.shape[1], np.nan)}
@@ -106,4 +111,4 @@ def time_ratio_pull(r: MeasuredMotions, name: str) -> Pulls:
         k, u, _ = end.highest(None)
         bend = float(course.at(k, u, 2)[0])
         pull.add(int(k[0]), float(u[0]), -sign * slope / bend if bend else np.nan, order=1)
-    return r.spread({}, pull, name)
+    return spread_weights(r, {}, pull, name)

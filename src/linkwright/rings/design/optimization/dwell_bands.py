@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from linkwright.api import Measure
+from linkwright.api import Measure, measures
 from linkwright.rings.design.optimization.quantities import MeasuredValue, SampleCurve
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class OfRest(MeasuredValue):
         """The least range over all windows that begin at a sample, and the window."""
         assert self.measure is not None
         r = self.measure.motions(p.motion)
-        course = r.course(self.measure.channel, self.measure.axis(r.drive))
+        course = measures.course_of(r, self.measure.channel, self.measure.axis(r.drive))
         s, x = course.s[0], course.x[0]
         s = s if s[-1] >= s[0] else -s
         n, cycle = len(s) - 1, bool(course.closed[0])

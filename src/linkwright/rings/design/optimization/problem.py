@@ -23,6 +23,7 @@ from linkwright.api import (
     Measure,
     Parameter,
     System,
+    Trajectories,
     Trajectory,
     compiled_of,
     every_parameter,
@@ -35,7 +36,7 @@ from linkwright.rings.design.optimization.variables import DesignVariable
 from linkwright.rings.design.studies.analyses import Case, Cycle
 from linkwright.rings.design.studies.evaluation import MeasureFunction, Work
 from linkwright.rings.design.studies.varied_numbers import VariedNumbers
-from linkwright.system.cycle_evaluator import CycleEvaluator
+from linkwright.system.cycles import CycleEvaluator
 
 POSITION = ("state q", "state near")  # coordinates, references of cut joints
 NO_MOTION = "it has no motion"
@@ -45,7 +46,7 @@ NO_MOTION = "it has no motion"
 class DesignCycle:
     """The cycle of one design, as far as goals and limits read it: what `Measure` asks of a motion."""
 
-    found: Any
+    found: Trajectories
     nominal: Trajectory
 
     @property
@@ -91,19 +92,19 @@ class DesignCycle:
 class TurnedSlopes:
     """Derivatives of the channels of one design."""
 
-    found: Any
+    found: Trajectories
     names: tuple[str, ...]
 
     @property
     def determinant(self) -> np.ndarray:
-        return self.found.slopes[DETERMINANT][0]
+        return self.found.derivatives[DETERMINANT][0]
 
     def read(self, names: Iterable[str]) -> dict[str, np.ndarray]:
-        return {name: self.found.slopes[name][0] for name in names}
+        return {name: self.found.derivatives[name][0] for name in names}
 
     def __getitem__(self, name: str) -> np.ndarray:
         """Derivatives of a channel; none of those that no measure reads."""
-        return self.found.slopes[name][0] if name in self.found.slopes else np.zeros((1, len(self.names)))
+        return self.found.derivatives[name][0] if name in self.found.derivatives.values else np.zeros((1, len(self.names)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +164,7 @@ class MeasuredCycles:
             found = self._differentiated(self._differentiated.nominal, threads=1)
         except LinkwrightError:
             return False
-        return bool(found.ok.all()) and all(np.isfinite(x).all() for x in found.slopes.values())
+        return bool(found.ok.all()) and all(np.isfinite(x).all() for x in found.derivatives.values.values())
 
     def one(self, x: np.ndarray) -> tuple[DesignCycle, TurnedSlopes, str]:
         """Motion and derivatives of a design, and why it has none."""
@@ -173,13 +174,11 @@ class MeasuredCycles:
     def many(self, x: np.ndarray, threads: int | None) -> tuple[np.ndarray, list[str]]:
         """Measures of many designs, (designs, measures), nan where there is none, and the reasons."""
         out, why = np.full((len(x), len(self.measures)), np.nan), [""] * len(x)
-        drive = self.nominal.drive
         block = 512  # candidates whose samples are in memory at a time
         for some, found in self._plain.blocks(x, most=block, threads=threads):
             rows = np.arange(len(x))[some]
-            values = {**found.values, "t": np.broadcast_to(found.t, (len(rows), found.t.shape[-1]))}
             with np.errstate(invalid="ignore"):
-                columns = [m.over(values, found.t, drive, DesignCycle(found, self.nominal).dimension) for m in self.measures]
+                columns = [m.over(found.rows(found.values)) for m in self.measures]
             if columns:
                 out[rows] = np.where(found.ok[:, None], np.stack(columns, axis=1), np.nan)
             for i in np.flatnonzero(~found.ok):

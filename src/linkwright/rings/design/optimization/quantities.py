@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.api import LinkwrightError, Measure, UsageError, argument_types, motions, parameters, tolerances
+from linkwright.api import LinkwrightError, Measure, Trajectories, UsageError, argument_types, measures, parameters, tolerances
 from linkwright.results.measures.reductions import EXTREMES
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class OfMotion(MeasuredValue):
         found, curve = self._sampled(p)
         return self.measure.value_of(curve, found.t)
 
-    def _sampled(self, p: DesignPoint) -> tuple[motions.MeasuredMotions, motions.SampledCurve]:
+    def _sampled(self, p: DesignPoint) -> tuple[Trajectories, measures.SampledCurve]:
         """The curve of an extreme: once for all extremes of a channel in a window, a box has four.
 
         Curves of whole motions are read together, of all channels that extremes of this problem were read of before.
@@ -119,7 +119,7 @@ class OfMotion(MeasuredValue):
             found, curves = p.known(("whole curves", len(channels)), lambda: _whole_curves(p, list(channels)))
             return found, curves[m.channel]
 
-        def compute() -> tuple[motions.MeasuredMotions, motions.SampledCurve]:
+        def compute() -> tuple[Trajectories, measures.SampledCurve]:
             found = m.motions(p.motion)
             return found, m.sampled(found)
 
@@ -145,7 +145,7 @@ class OfMotion(MeasuredValue):
         assert m is not None
         found, curve = self._sampled(p)
         x = found.values[m.channel][0]
-        size, long = curve.x[0], found.scalar(m.channel)[0]
+        size, long = curve.x[0], measures.scalar_of(found, m.channel)[0]
         at = np.arange(len(size)) if curve.mask is None else np.flatnonzero(curve.mask[0])
 
         def slopes() -> np.ndarray:
@@ -158,9 +158,9 @@ class OfMotion(MeasuredValue):
         return SampleCurve(at, size[at], slopes)
 
 
-def _whole_curves(p: DesignPoint, channels: Sequence[str]) -> tuple[motions.MeasuredMotions, dict[str, motions.SampledCurve]]:
-    found = motions.MeasuredMotions.of_one(p.motion, channels)
-    return found, dict(zip(channels, found.whole_curves(channels), strict=True))
+def _whole_curves(p: DesignPoint, channels: Sequence[str]) -> tuple[Trajectories, dict[str, measures.SampledCurve]]:
+    found = Trajectories.of_one(p.motion, channels)
+    return found, dict(zip(channels, measures.whole_curves(found, channels), strict=True))
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,7 @@ def _curve(c: Trajectory, channel: str, window: str, text: str, *, alone: bool) 
         inside = found.x[0] if found.mask is None else found.x[0, found.mask[0]]
         if len(inside):
             return inside
-    mask, ends = r.mask(asked.window), r.ends(asked.window)
+    mask, ends = measures.window_mask(r, asked.window), measures.window_ends(r, asked.window)
     assert mask is not None
     samples = r.values[channel][0]
     columns = samples.reshape(len(samples), -1).T

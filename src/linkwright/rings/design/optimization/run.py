@@ -18,7 +18,7 @@ from linkwright.rings.design.optimization.quantities import OfMotion
 from linkwright.rings.design.optimization.request import problem
 from linkwright.rings.design.optimization.result import OptimizationResult, change
 from linkwright.rings.design.studies.analyses import Cycle
-from linkwright.system.cycle_evaluator import CycleEvaluator
+from linkwright.system.cycles import CycleEvaluator
 
 POSITIONS = 72
 BEYOND = (1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 2.0)  # of the way to the border: behind it designs turn freely

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import KINDS, Description, LinkwrightError, element_limits, motions, shown
+from linkwright.api import KINDS, Description, LinkwrightError, Trajectories, element_limits, shown
 from linkwright.rings.design.studies.analyses import Case, Run
 from linkwright.rings.design.studies.varied_numbers import VariedNumbers
 
@@ -83,9 +83,9 @@ class StudyLimits:
         self,
         values: np.ndarray,
         ok: np.ndarray,
-        r: motions.MeasuredMotions,
+        r: Trajectories,
         place: Callable[[float], Any] = lambda x: x,
-        closer: Callable[[np.ndarray, str], motions.MeasuredMotions | None] = lambda rows, channel: None,
+        closer: Callable[[np.ndarray, str], Trajectories | None] = lambda rows, channel: None,
     ) -> JudgedRows:
         """Rows of `values` whose motions pass a limit, and those of which samples do not decide it. `place` is the place in the cycle of a
         position of the drive, `closer` gives a channel of some rows with more samples."""
@@ -93,8 +93,7 @@ class StudyLimits:
         if not self.limits or not len(rows):
             return out
         each = [self.limits] if self._fixed else [self._of(values[i]) for i in rows]
-        near = None if r.near is None else r.near[rows]
-        some = motions.MeasuredMotions({n: np.asarray(x)[rows] for n, x in r.values.items()}, r.t[rows], r.drive, r.dimension, near)
+        some = r.rows(r.values, rows)
         units = self.numbers.described.units
         for k in range(len(self.limits)):
             mine = [x[k] for x in each]
@@ -109,7 +108,7 @@ class StudyLimits:
     def _settled(
         self,
         limits: list[element_limits.ElementLimit],
-        some: motions.MeasuredMotions,
+        some: Trajectories,
         rows: np.ndarray,
         closer: Callable[[np.ndarray, str], Any],
     ) -> Iterator[tuple[int, element_limits.JudgedLimit, int]]:
@@ -131,7 +130,7 @@ def _passed_text(
     limit: element_limits.ElementLimit,
     at: element_limits.JudgedLimit,
     j: int,
-    some: motions.MeasuredMotions,
+    some: Trajectories,
     m: int,
     units: tuple[str, ...],
     place: Callable[[float], Any],
@@ -144,11 +143,3 @@ def _passed_text(
         x = float(place(element_limits.position_at(some.t[m], some.values[some.drive][m], float(t))))
         where = f"{some.drive} = {shown(x, KINDS[some.dimension(some.drive)], units, 4)}"
     return f"{element_limits.limit_text(limit, float(value), under, units)} at {where}"
-
-
-def measured(
-    table: Mapping[str, np.ndarray], t: Any, drive: str, dimension: Callable[[str], str], n: int, near: np.ndarray | None = None
-) -> motions.MeasuredMotions:
-    """Channels (rows, samples, ...) of all rows with their times."""
-    samples = next(iter(table.values())).shape[1]
-    return motions.MeasuredMotions(table, np.broadcast_to(t, (n, samples)), drive, dimension, near)

@@ -27,6 +27,7 @@ from linkwright.api import (
     Measure,
     State,
     System,
+    Trajectories,
     Trajectory,
     UsageError,
     check_results,
@@ -35,7 +36,6 @@ from linkwright.api import (
     essentials,
     every_parameter,
     motion_checks,
-    motions,
     system_motions,
     trace_graph,
 )
@@ -44,9 +44,9 @@ from linkwright.compiler import native
 from linkwright.drives import prescribed
 from linkwright.results.channel_programs import UNTRACEABLE
 from linkwright.rings.design.studies.analyses import Case, Cycle, Equilibrium, Run, source_of
-from linkwright.rings.design.studies.element_limits import JudgedRows, StudyLimits, failure, has_motor_plate, measured, named
+from linkwright.rings.design.studies.element_limits import JudgedRows, StudyLimits, failure, has_motor_plate, named
 from linkwright.rings.design.studies.varied_numbers import VariedNumbers
-from linkwright.simulation.run_batch import BatchRun, RunReader, run_batch
+from linkwright.simulation.run_batch import run_batch
 from linkwright.system.cycles import cycles
 
 
@@ -84,10 +84,12 @@ class BatchedRuns:
         trials[1, [t.where == "start" for t in numbers.targets]] += apart  # motions that are prescribed need one start
         try:
             trial = made.batch(trials, 1)
+            if not all(map(trial.source.quick, made.names(trial))):  # a run by itself has loads, and checks that lanes have not
+                return None
             made.channels(trial)
         except (LinkwrightError, trace_graph.TracingError, *UNTRACEABLE):  # among them options that a batch has not
             return None
-        return made if trial.finished.all() else None
+        return made if trial.ok.all() else None
 
     @cached_property
     def system(self) -> System:
@@ -98,11 +100,11 @@ class BatchedRuns:
         """Columns that are inputs of the code; the others are of starts."""
         return [k for k, t in enumerate(self.numbers.targets) if not t.where]
 
-    def batch(self, values: np.ndarray, threads: int | None) -> BatchRun:
+    def batch(self, values: np.ndarray, threads: int | None) -> Trajectories:
         """Run rows; raise LinkwrightError where a start does not exist."""
         return self._begun([self._start(row) for row in values] if self._starts_vary else None, values, threads)
 
-    def _begun(self, starts: list[State] | None, values: np.ndarray, threads: int | None) -> BatchRun:
+    def _begun(self, starts: list[State] | None, values: np.ndarray, threads: int | None) -> Trajectories:
         drive, options = self.case.driven(self.system)
         begin = self.system._starting(drive) if starts is None else starts
         own: dict[str, Any] = {"parameters": values[:, self._parameters]} if self._parameters else {}
@@ -130,29 +132,19 @@ class BatchedRuns:
         there = own._starting(case.driven(own)[0])
         return State(compiled_of(self.system).skel, there.q, there.v, there.references, there.t)
 
-    @property
-    def drive(self) -> str:
-        drives = compiled_of(self.system).drive_names
-        return drives[0] if len(drives) == 1 else ""
-
-    def dimension(self, name: str) -> str:
-        return "time" if name == "t" else self._table[name].dimension
-
     @cached_property
     def limits(self) -> StudyLimits:
         """Limits of elements; a run whose limits need loads is done by itself."""
         return StudyLimits(self.numbers, self.case, lambda limits: (limits, {}))
 
-    @property
-    def _table(self) -> Any:
-        """Channels by name."""
-        return RunReader.of(compiled_of(self.system)).table
+    def channels(self, found: Trajectories) -> Trajectories:
+        """Channels of all runs that measures and limits read."""
+        return found.rows(self.names(found))
 
-    def channels(self, found: BatchRun) -> dict[str, np.ndarray]:
-        """Channels of all runs, (runs, samples, ...); raise ChannelError for those that only single runs have."""
-        names = [n for m in self.measures for n in m.channels(self.drive, self._table)]
-        names = list(dict.fromkeys([*names, *self.limits.channels, *([self.drive] if self.limits.limits and self.drive else [])]))
-        return found.read(names)
+    def names(self, found: Trajectories) -> list[str]:
+        """Names of these channels."""
+        names = [n for m in self.measures for n in m.channels(found.drive, found.channels)]
+        return list(dict.fromkeys([*names, *self.limits.channels, *([found.drive] if self.limits.limits and found.drive else [])]))
 
     def _tried(self, row: np.ndarray) -> State | str:
         """The start of a row, or the reason why there is none."""
@@ -175,11 +167,10 @@ class BatchedRuns:
             starts = [st if isinstance(st, State) else some for st in there]
         found, given = self._begun(starts, values, threads), values
         with np.errstate(invalid="ignore"):
-            table = self.channels(found)
-            columns = [m.numbers_over(table, found.t, self.drive, self.dimension) for m in self.measures]
-            r = measured(table, found.t, self.drive, self.dimension, len(values))
-        done = found.finished & ~np.isin(np.arange(len(values)), list(lost))
-        why = ["" if good else lost.get(i, found.why.get(i, f"ended early: {found.status[i]}")) for i, good in enumerate(done)]
+            r = self.channels(found)
+            columns = [m.numbers_over(r) for m in self.measures]
+        done = found.ok & ~np.isin(np.arange(len(values)), list(lost))
+        why = ["" if good else lost.get(i, found.why.get(i, "")) for i, good in enumerate(done)]
         values, errors = (np.stack([x[k] for x in columns], axis=1) for k in (0, 1))
         return BatchedRows(values, errors, done, why, self.limits.judged(given, done, r))
 
@@ -306,28 +297,25 @@ class Work:
         names = list(dict.fromkeys([*names, *limits.channels, *lead]))
         given = {t.inner: values[:, i] for i, t in enumerate(self.numbers.targets)}
         found = cycles(self.system, given, self.case.asked, names, threads)
-        table, ok = found.read(names), found.ok
+        r, ok = found.rows(names), found.ok
         with np.errstate(invalid="ignore"):
-            columns = [m.numbers_over(table, found.t, nominal.drive, nominal.dimension, found.near_singular) for m in measures]
+            columns = [m.numbers_over(r) for m in measures]
         both = [np.stack([x[k] for x in columns], axis=1) if columns else np.zeros((len(ok), 0)) for k in (0, 1)]
         why = ["" if good else found.why.get(i, "not computed") for i, good in enumerate(ok)]
         judged = JudgedRows({}, {})
         if limits.limits:
-            r = measured(table, found.t, nominal.drive, nominal.dimension, len(ok), found.near_singular)
             judged = limits.judged(values, ok, r, nominal.place, partial(self._closer, values, threads))
         return self._judged(*both, ok, why, judged, {int(i): {motion_checks.SINGULAR: text} for i, text in found.unknown.items()})
 
-    def _closer(self, values: np.ndarray, threads: int | None, rows: np.ndarray, channel: str) -> motions.MeasuredMotions | None:
+    def _closer(self, values: np.ndarray, threads: int | None, rows: np.ndarray, channel: str) -> Trajectories | None:
         """A channel of the cycles of some rows with more samples; None if one of them has none."""
         assert isinstance(self.case, Cycle)
         asked, given = self.case.asked, {t.inner: values[rows, i] for i, t in enumerate(self.numbers.targets)}
-        nominal = system_motions.cycle(self.system, **asked)
         try:
             found = cycles(self.system, given, {**asked, "steps": element_limits.FINER * asked["steps"]}, [channel], threads)
         except LinkwrightError:  # too many samples
             return None
-        table = found.read([channel])
-        return measured(table, found.t, nominal.drive, nominal.dimension, len(rows), found.near_singular) if found.ok.all() else None
+        return found.rows([channel]) if found.ok.all() else None
 
     def _judged(
         self,
@@ -489,7 +477,7 @@ def _read(m: Measure | MeasureFunction, result: Trajectory | State) -> float:
     if isinstance(result, State):
         x = np.atleast_1d(np.asarray(result[m.channel], dtype=float))
         still = {m.channel: x.reshape(1, 1, -1) if len(x) > 1 else x[None]}
-        return float(m.over(still, np.zeros(1), "", lambda name: "none")[0])
+        return float(m.over(Trajectories.of(still, np.zeros(1), "", lambda name: "none"))[0])
     return m.read_from(result)
 
 
