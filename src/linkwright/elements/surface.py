@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
-from linkwright.elements.base import IDLE, Key, ModelElement, Scalar, number, place
+from linkwright.elements.base import IDLE, Key, ModelElement, Scalar, choice, either, needs, number, place, table_keys
 from linkwright.errors import Source
 
 RADIUS = "of its round ends and corners (default: sharp)"
@@ -136,13 +136,125 @@ class Capsule(Segment):
     radius: Scalar = number("length", "half its thickness", above=0.0, optional=False)
 
 
+@dataclass(frozen=True)
+class Edges(Surface):
+    """Straight edges between points of a body; corners that stick out touch others as well."""
+
+    many = True
+
+    radius: Scalar = number("length", RADIUS, 0.0, least=0.0)
+    side: str = choice("outside", "inside", meaning="side on which others touch it")
+    turn: float = 1.0  # 1: solid to the left of its direction, -1: to the right
+    corners: tuple[int, ...] = ()  # points that stick out
+    where: Source | None = place()
+
+    closed: ClassVar[bool] = True
+
+    @property
+    def rounds(self) -> int:
+        return len(self.corners)
+
+    @property
+    def sharp(self) -> bool:
+        return _zero(self.radius)
+
+    @property
+    def edges(self) -> tuple[tuple[int, int], ...]:
+        """Points at the ends of every edge."""
+        n = len(self.points)
+        return tuple((i, (i + 1) % n) for i in range(n if self.closed else n - 1))
+
+    @property
+    def convex(self) -> bool:
+        """Return True if it has no notches: another convex body touches it at one place, or along an edge."""
+        return self.closed and len(self.corners) == len(self.points)
+
+
+@dataclass(frozen=True)
+class Polygon(Edges):
+    """The area within corners of a body, also with notches; touched from inside it is a pocket."""
+
+    type, typical, order = "polygon", ("polygon",), ("polygon", "radius", "side")
+    further = _placed("polygon", "its corners, `[body.point, ..]`", "points")
+    least = 3
+
+
+@dataclass(frozen=True)
+class Chain(Edges):
+    """A row of straight edges that is open at both ends; others touch it from the left of its direction."""
+
+    type, typical, order = "chain", ("chain",), ("chain", "radius")
+    further = _placed("chain", "its points, `[body.point, ..]`", "points")
+    hidden = ("side",)
+    least = 2
+    closed = False
+
+
+@dataclass(frozen=True)
+class Arc(Surface):
+    """The rim of a disc between two angles, counted counterclockwise; touched from inside it is a bowl."""
+
+    type, typical, order = "arc", ("arc",), ("arc", "radius", "from", "to", "side")
+    further = _placed("arc", "its center, `body.point`")
+
+    radius: Scalar = number("length", "of the arc", above=0.0)
+    first: Scalar = number("angle", "direction in which it begins", key="from")
+    last: Scalar = number("angle", "direction in which it ends", key="to")
+    side: str = choice("outside", "inside", meaning="side on which others touch it")
+    where: Source | None = place()
+
+    @property
+    def rounds(self) -> int:
+        return 1 if self.side == "outside" else 0
+
+    @property
+    def sharp(self) -> bool:
+        return True
+
+    @property
+    def keeps_axes(self) -> tuple[str, ...]:
+        return (self.body,)
+
+
+@dataclass(frozen=True)
+class Profile(Surface):
+    """A smooth closed curve about a point of a body: the periodic cubic spline of its radii over the angle, a cam."""
+
+    type, typical, order = "profile", ("profile",), ("profile", "table", "x", "y", "csv")
+    further = MappingProxyType(
+        {
+            "profile": Key("point", "the point about which angles and radii count, `body.point`", required=True),
+            **{name: key for name, key in table_keys("angle").items() if name != "interpolation"},
+        }
+    )
+    together = (either("table", ("x", "y"), "csv"), needs("x", "y"), needs("y", "x"))
+
+    angles: tuple[float, ...] = ()
+    radii: tuple[float, ...] = ()
+    where: Source | None = place()
+
+    @property
+    def rounds(self) -> int:
+        return 1
+
+    @property
+    def keeps_axes(self) -> tuple[str, ...]:
+        return (self.body,)
+
+
 def cannot_touch(a: Surface, b: Surface) -> str:
     """Return why two surfaces cannot touch, as said after their names; empty if they can."""
     if not a.rounds and not b.rounds:
         return f"are a {a.type} and a {b.type}, which have no corners or round parts. Give one body a circle, a segment or a polygon."
-    thin = (Circle, Segment)
-    if a.sharp and b.sharp and isinstance(a, thin) and isinstance(b, thin):
-        return "are both without thickness, so that nothing says on which side they are. Give one of them a radius."
+    for x, y in ((a, b), (b, a)):
+        if x.sharp and y.sharp and isinstance(x, Segment) and not isinstance(y, Line):
+            return f"are a {x.type} without thickness and sharp corners, so that nothing says who is on which side. Give one a radius."
+        if isinstance(x, Profile) and not isinstance(y, Circle | Line | Arc):
+            return f"are a profile and a {y.type}. A profile touches circles, outer arcs and lines."
+        if isinstance(x, Profile) and isinstance(y, Arc) and y.side == "inside":
+            return "are a profile and an inner arc. A profile touches circles, outer arcs and lines."
+    if a.sharp and b.sharp and isinstance(a, Circle) and isinstance(b, Circle):
+        return "are two points, which never meet. Give one a radius."
     return ""
 
 

@@ -23,7 +23,17 @@ LEG: dict[str, Any] = {
         "crank": {"points": {"C": [0, 0], "R": [0.08, 0]}, "mass": 0.2, "com": [0.04, 0], "inertia": 0.001},
         "rod": {"points": {"R": [0, 0], "S": [0, -0.32]}, "mass": 0.1, "com": [0, -0.16], "inertia": 0.001},
         "shank": {
-            "points": {"K": [0, 0], "S": [0.08, 0], "F": [0, -0.3], "G": [0.06, -0.28]},
+            "points": {
+                "K": [0, 0],
+                "S": [0.08, 0],
+                "F": [0, -0.3],
+                "G": [0.06, -0.28],
+                "V": [0.03, -0.15],
+                "U": [1.1, 1.0],
+                "W": [-1.2, 0.9],
+                "X": [-1.0, -1.1],
+                "Y": [1.3, -1.0],
+            },
             "mass": 0.5,
             "com": [0, -0.15],
             "inertia": 0.004,
@@ -54,6 +64,17 @@ ON_LEG: dict[str, dict[str, Any]] = {  # surfaces on bodies of the leg
     "line": {"line": "shank.G", "normal": [0.3, -1]},
     "segment": {"segment": ["shank.F", "shank.G"]},
     "capsule": {"capsule": ["shank.K", "shank.F"], "radius": 0.015},
+    "polygon": {"polygon": ["shank.K", "shank.F", "shank.G", "shank.S"]},
+    "rounded": {"polygon": ["shank.F", "shank.G", "shank.S"], "radius": 0.01},
+    "notched": {"polygon": ["shank.K", "shank.S", "shank.V", "shank.G", "shank.F"]},
+    "pocket": {"polygon": ["shank.U", "shank.W", "shank.X", "shank.Y"], "side": "inside"},
+    "chain": {"chain": ["shank.K", "shank.F", "shank.G", "shank.V", "shank.S"]},
+    "arc": {"arc": "shank.F", "radius": 0.05, "from": "150 deg", "to": "340 deg"},
+    "bowl": {"arc": "shank.K", "radius": 0.9, "from": "-60 deg", "to": "200 deg", "side": "inside"},
+    "profile": {
+        "profile": "shank.S",
+        "table": [["0 deg", 0.05], ["80 deg", 0.06], ["170 deg", 0.055], ["250 deg", 0.04], ["360 deg", 0.05]],
+    },
 }
 ON_BOX: dict[str, dict[str, Any]] = {  # and on the box that floats
     "circle": {"circle": "box.A", "radius": 0.03},
@@ -62,6 +83,11 @@ ON_BOX: dict[str, dict[str, Any]] = {  # and on the box that floats
     "line": {"line": "box.C", "normal": [-1, 0.4]},
     "segment": {"segment": ["box.A", "box.C"]},
     "capsule": {"capsule": ["box.B", "box.D"], "radius": 0.02},
+    "polygon": {"polygon": ["box.A", "box.B", "box.C", "box.D"]},
+    "chain": {"chain": ["box.D", "box.A", "box.B", "box.C"], "radius": 0.01},
+    "arc": {"arc": "box.A", "radius": 0.04, "from": "-30 deg", "to": "170 deg"},
+    "bowl": {"arc": "box.B", "radius": 0.8, "from": "0 deg", "to": "300 deg", "side": "inside"},
+    "profile": {"profile": "box.D", "table": [["0 deg", 0.05], ["90 deg", 0.07], ["180 deg", 0.06], ["270 deg", 0.05], ["360 deg", 0.05]]},
 }
 
 

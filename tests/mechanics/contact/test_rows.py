@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.errors import LinkwrightError
 from linkwright.mechanics.contact import contact_terms
@@ -13,6 +14,7 @@ from linkwright.mechanics.kinematics.motion import motion, qdot
 from tests.mechanics.contact.machines import LEG, ON_BOX, ON_LEG, leg
 
 STEP = 1e-30  # of a complex step
+DEEP = 1e-3  # m: behind a row of edges, or so deep in a solid, nothing is said about which place is the nearest
 PAIRS = [(a, b) for a in ON_LEG for b in ON_BOX]
 
 
@@ -49,7 +51,7 @@ def test_normal_row_is_the_rate_of_the_gap(a, b):
         # an end beyond the bar that it would touch is no place: its gap is larger than its distance
         apart = x["g"] - distances(skel, q)
         assert np.all(apart > -1e-14)
-        assert abs(apart[np.argmin(x["g"])]) < 1e-14
+        assert distances(skel, q).min() < -DEEP or abs(apart[np.argmin(x["g"])]) < 1e-14
 
 
 @pytest.mark.parametrize(("a", "b"), POSSIBLE)
@@ -76,14 +78,14 @@ def test_kernel_is_the_float_path(a, b):
 
 @pytest.mark.parametrize(("a", "b"), POSSIBLE)
 def test_exchange_of_both_sides(a, b):
-    import linkwright as lw
-
     surfaces = {"a": ON_LEG[a], "b": ON_BOX[b]}
     other = lw.load({**LEG, "surfaces": surfaces, "contacts": {"c": {"between": ["b", "a"], "mu": 0.3}}}).system
     one, two = (compiled_of(s).loops.skel for s in (leg(a, b), other))
-    for q, v in states(one, 3, seed=3):
+    for q, v in states(one, 8, seed=3):
         x, y = contact_terms(one, q, v), contact_terms(two, q, v)
-        there = 1 if min(len(x["g"]), 4) == 4 else len(x["g"])  # of two bars the smallest gap: only there both have the same places
+        if min(x["g"].min(), y["g"].min()) < -DEEP:
+            continue
+        there = 1  # of several places the smallest gap: others are listed from the other side
         order = np.argsort(x["g"])[:there], np.argsort(y["g"])[:there]
         for mine, theirs, sign in (("g", "g", 1), ("first", "second", 1), ("second", "first", 1), ("normal", "normal", -1)):
             np.testing.assert_allclose(x[mine][order[0]], sign * y[theirs][order[1]], rtol=1e-12, atol=1e-13)

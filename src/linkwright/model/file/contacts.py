@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 from linkwright import elements
-from linkwright.elements import Contact, Surface, cannot_touch
+from linkwright.elements import Arc, Contact, Edges, Profile, Surface, cannot_touch
 from linkwright.errors import listing, nearest
+from linkwright.model.file.channel_laws import tabulated
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.text_nodes import FileNode
+from linkwright.text.expressions import atan2
+from linkwright.text.units import ANGLE, LENGTH
+
+CLOSED = 1e-9  # of a revolution that a profile's table covers
+FEWEST = 4  # rows of a profile
 
 
 def read_surface(reader: Elements, name: str, entry: FileNode) -> Surface:
@@ -31,13 +38,83 @@ def read_surface(reader: Elements, name: str, entry: FileNode) -> Surface:
 
     def further(keys: dict[str, FileNode]) -> dict[str, Any]:
         body, points = _points(reader, kind, keys[kind.type], f"{what}: {kind.type}")
-        return {"body": body, "points": points}
+        return {"body": body, "points": points, **_form(reader, kind, keys, entry, what)}
 
     made = reader.element(name, entry, [kind], further)
     turned = {field: reader.shapes[made.body].own_direction(getattr(made, field)) for field in elements.along(kind)}
     if any(not any(map(reader.context.numeric, x)) for x in turned.values()):
         raise entry.error(f"{what}: its normal has no length. Give a direction out of the body, for example [0, 1].", name=name)
-    return replace(made, **turned)
+    made = replace(made, **turned)
+    if isinstance(made, Edges):
+        return replace(made, **_shape(reader, made, entry, what))
+    return _rotated(reader, made, entry, what) if isinstance(made, Arc) else made
+
+
+def _form(reader: Elements, kind: type[Surface], keys: dict[str, FileNode], entry: FileNode, what: str) -> dict[str, Any]:
+    """Fields of a profile: its radii over the angle."""
+    if not issubclass(kind, Profile):
+        return {}
+    fault = next(filter(None, (rule.fault(keys) for rule in kind.together)), "")
+    if fault:
+        raise entry.error(f"{what} {fault}", name=what)
+    how = FileNode(entry.where, text="periodic")
+    found = tabulated(reader.context, "", {**keys, "interpolation": how}, entry, (ANGLE, LENGTH), f"{what}: table", motion=True)
+    if abs(found.x[-1] - found.x[0] - 2.0 * math.pi) > CLOSED or len(found.x) < FEWEST:
+        raise entry.error(
+            f"{what}: its angles must cover one revolution with {FEWEST} rows or more, the last at the first angle plus 360 deg.", name=what
+        )
+    if min(found.y) <= 0.0:
+        raise entry.error(f"{what}: a radius is {reader.context.shown(min(found.y), LENGTH)}, it must be greater than zero.", name=what)
+    return {"angles": found.x, "radii": found.y}
+
+
+def _shape(reader: Elements, x: Edges, entry: FileNode, what: str) -> dict[str, Any]:
+    """On which side of its edges the solid is, and which corners stick out; refuse edges that cross."""
+    at = [reader.context.numerics(reader.shapes[x.body].points[name])[:2] for name in x.points]
+    if x.closed:
+        crossing = next(((i, j) for i, j in combinations(range(len(at)), 2) if _cross(at, x.edges[i], x.edges[j])), None)
+        if crossing is not None:
+            named = ["-".join(x.points[k] for k in x.edges[i]) for i in crossing]
+            raise entry.error(f"{what}: its edges {named[0]} and {named[1]} cross. Name the corners in their order.", name=what)
+        left = sum(_area(at[i], at[j]) for i, j in x.edges) > 0.0
+        turn = 1.0 if left == (x.side == "outside") else -1.0
+    else:
+        turn = -1.0
+    n = len(at)
+    inner = range(n) if x.closed else range(1, n - 1)
+    out = {i for i in inner if turn * _area(_minus(at[i], at[i - 1]), _minus(at[(i + 1) % n], at[i])) > 0.0}
+    return {"turn": turn, "corners": tuple(sorted(out if x.closed else out | {0, n - 1}))}
+
+
+def _area(a: Any, b: Any) -> float:
+    return a[0] * b[1] - a[1] * b[0]
+
+
+def _minus(a: Any, b: Any) -> tuple[float, float]:
+    return (a[0] - b[0], a[1] - b[1])
+
+
+def _cross(at: list[Any], first: tuple[int, int], second: tuple[int, int]) -> bool:
+    """True if two edges without a common point cross or touch."""
+    if set(first) & set(second):
+        return False
+    a, b, c, d = (at[i] for i in (*first, *second))
+    sides = [_area(_minus(q, p), _minus(x, p)) for p, q, x in ((a, b, c), (a, b, d), (c, d, a), (c, d, b))]
+    return sides[0] * sides[1] <= 0.0 and sides[2] * sides[3] <= 0.0
+
+
+def _rotated(reader: Elements, x: Arc, entry: FileNode, what: str) -> Arc:
+    """An arc with its angles in the axes of the body."""
+    width = reader.context.numeric(x.last) - reader.context.numeric(x.first)
+    if not 0.0 < width <= 2.0 * math.pi:
+        raise entry.error(
+            f"{what}: it turns from `from` to `to` counterclockwise by more than 0 and at most 360 deg, not by "
+            f"{reader.context.shown(width, ANGLE)}. Exchange the angles, or add 360 deg to `to`.",
+            name=what,
+        )
+    cosine, sine, _ = reader.shapes[x.body].own_direction((1.0, 0.0, 0.0))
+    by = atan2(sine, cosine)
+    return x if by == 0.0 else replace(x, first=x.first + by, last=x.last + by)
 
 
 def _points(reader: Elements, kind: type[Surface], node: FileNode, what: str) -> tuple[str, tuple[str, ...]]:

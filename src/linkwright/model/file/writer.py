@@ -30,6 +30,7 @@ from linkwright.elements import (
     Gear,
     NumberRole,
     PointRole,
+    Profile,
     Rope,
     Stop,
     Surface,
@@ -440,7 +441,8 @@ def _surface(x: Surface) -> dict[str, Any]:
     places = [f"{x.body}.{point}" for point in x.points]
     numbers = _element(x, 2)
     numbers.pop("type")
-    return {x.type: places[0] if x.least == 1 else places, **numbers}
+    rows = {"table": [list(row) for row in zip(x.angles, x.radii, strict=True)]} if isinstance(x, Profile) else {}
+    return {x.type: places[0] if x.least == 1 else places, **numbers, **rows}
 
 
 def _touching(x: Contact) -> dict[str, Any]:
