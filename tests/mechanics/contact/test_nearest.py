@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ EDGES = [(i, (i + 1) % 6) for i in range(6)]
 def sampled(points, closed=True, n=4000):
     """Many points on straight lines."""
     ends = [*points, points[0]] if closed else points
-    return np.concatenate([np.linspace(a, b, n) for a, b in zip(ends, ends[1:], strict=False)])
+    return np.concatenate([np.linspace(a, b, n) for a, b in pairwise(ends)])
 
 
 def inside(points, c):
