@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
@@ -12,7 +13,14 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.api import compiled_of
+from linkwright.kernels import kernels
+from linkwright.model import file as modelfile
+from linkwright.model.file import reader
+from linkwright.model.file.written_values import parameter_dimension
 from linkwright.system import motions
+from linkwright.text.expressions import evaluate_parameters
+from linkwright.text.units import LENGTH
 from tests.sweeps import sweep
 
 MODELS = ("four-bar", "wiper", "carpet-scraper", "five-bar")
@@ -121,3 +129,60 @@ def test_a_mechanism_that_was_pickled_or_compiled_again_gives_the_same_bits(name
     again = pickle.loads(pickle.dumps(m))
     others = [{name: (again, again.system)}, {name: (m, lw.compile(m))}]
     assert [(call, k) for k, x in enumerate(others) for call in asked if answer(x, *call) != first[call]] == []
+
+
+# Designs of one structure: the first of them that a process or a code cache meets must not decide anything about the others.
+
+SPECIAL = ("bennett", "parallelogram-middle", "door")  # dependent rows, which other numbers would not have
+FIRST_USE = ("forward", "inverse", "path of a cycle")
+FAR = {"lengths": 1.5, "masses": 10.0}  # factors: 10 to 150 % in lengths, 50 to 1,000 % in masses
+
+
+def designs(name: str) -> list[lw.Mechanism]:
+    """The model, two designs of it far from each other, and these as files of their own, which know nothing of the model."""
+    m, rng = lw.load(name), np.random.default_rng(39)
+    out = [m]
+    while len(out) < 3:
+        numbers = evaluate_parameters(dict(m.description.parameters), {})
+        scale = float(rng.uniform(1.1, FAR["lengths"]))  # of all lengths together: the special shape is kept, and it can be assembled
+        lengths = {n: scale * float(x) for n, x in numbers.items() if parameter_dimension(m.description, n) == LENGTH}
+        masses = {f"{b.name}.mass": float(b.mass * rng.uniform(0.5, FAR["masses"])) for b in m.description.numbers().bodies[1:] if b.mass}
+        out.append(m.with_(**lengths, **masses))
+    return [*out, *(lw.Mechanism(modelfile.read_text(modelfile.write(x.description.numbers()))) for x in out[1:])]
+
+
+def bits_of_designs(name: str, order: Sequence[int]) -> dict[int, list[bytes]]:
+    """Bits of some questions to designs, asked in an order, in a process that knows no structure."""
+    every = designs(name)
+    return {k: [bits(every[k], question) for question in FIRST_USE] for k in order}
+
+
+def bits(m: lw.Mechanism, question: str) -> bytes:
+    s = m.system
+    return np.asarray(QUESTIONS[question](m, s, s.start), dtype=float).tobytes()
+
+
+@sweep("name", [*MODELS, *SPECIAL], now=("four-bar", "bennett"))
+def test_designs_that_were_asked_before_do_not_change_a_bit(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    """In any order, each with an empty cache of its own; then with a full one, pickled."""
+    found: list[dict[int, list[bytes]]] = []
+    for i, order in enumerate(([0, 1, 2, 3, 4], [4, 2, 1, 3, 0], [3], [1], [2])):
+        monkeypatch.setattr(kernels, "_known", OrderedDict())
+        monkeypatch.setattr(reader, "_of_texts", OrderedDict())
+        monkeypatch.setenv("LINKWRIGHT_CACHE", str(tmp_path / str(i)))
+        found.append(bits_of_designs(name, order))
+    assert [(i, k) for i, x in enumerate(found) for k in x if x[k] != found[0][k]] == []
+    monkeypatch.setattr(kernels, "_known", OrderedDict())
+    again = [pickle.loads(pickle.dumps(m)) for m in designs(name)]
+    assert [k for k in (2, 3, 0, 1, 4) for i, question in enumerate(FIRST_USE) if bits(again[k], question) != found[0][k][i]] == []
+
+
+def test_designs_share_the_plan_of_their_file_and_files_share_code() -> None:
+    """What is shared is as it was: a design needs no plan of its own, and a file like another one no code."""
+    m, first, second, file, other = designs("four-bar")
+    structures = [compiled_of(x.system)._walk_structure for x in (m, first, second, file, other)]
+    for x in (m, first, second, file, other):
+        assert x.system.forward(x.system.start).a is not None
+    assert structures[0] is structures[1] is structures[2] and len({id(x) for x in structures}) == 3
+    codes = [compiled_of(x.system).ready("accelerations").code for x in (m, first, second, file, other)]
+    assert all(code is codes[0] for code in codes)

@@ -77,6 +77,11 @@ class TraceGraph:
         """The number of a constant's node, else its Sym."""
         return self.values[i] if self.op[i] == Op.CONST else Sym(self, i)
 
+    def inverse_of_reciprocal(self, i: int) -> Any:
+        """x of a node 1/x, so that a division by it is a product; None of other nodes."""
+        _, first, second, _ = self.ops[i]
+        return Sym(self, second) if self.op[i] == Op.DIV and self.values.get(first) == 1.0 else None
+
     def program(self, outputs: Sequence[tuple[str, Any]]) -> Program:
         """The flat program that computes named arrays; operations nothing depends on are gone."""
         blocks: list[Block] = []
@@ -180,6 +185,9 @@ class Sym:
             return _scaled(g, self.i, 1.0 / other)  # a product; one rounding more than the quotient
         if g.op[other.i] == Op.NEG:
             return -(self / Sym(g, g.a[other.i]))
+        inverse = g.inverse_of_reciprocal(other.i)
+        if inverse is not None:
+            return self * inverse
         return 1.0 if self.i == other.i else g.node(Op.DIV, self.i, other.i)
 
     def __rtruediv__(self, other: Any) -> Any:
@@ -190,6 +198,9 @@ class Sym:
         g = self.g
         if g.op[self.i] == Op.NEG:
             return g.node(Op.DIV, g.constant(-float(other)), g.a[self.i])
+        inverse = g.inverse_of_reciprocal(self.i)
+        if inverse is not None:
+            return inverse * float(other)
         return g.node(Op.DIV, g.constant(float(other)), self.i)
 
     def __pow__(self, exponent: Any) -> Any:

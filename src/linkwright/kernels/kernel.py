@@ -167,6 +167,11 @@ class Kernel:
         twin.native = False
         return twin
 
+    @property
+    def key(self) -> str | None:
+        """Under which its code is in the cache on disk; None if it is found by the program alone."""
+        return None if self._parts is None else cache.key(self._parts)
+
     @cached_property
     def reads(self) -> frozenset[str]:
         """Names of its inputs."""

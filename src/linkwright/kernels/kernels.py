@@ -15,12 +15,9 @@ import inspect
 import itertools
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
-from math import frexp
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
@@ -39,9 +36,9 @@ from linkwright.mechanics import forces, formulations
 from linkwright.mechanics.closing.idle_motions import spin_rows
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.gear import GearConstraint
-from linkwright.mechanics.constraints.loops import Loops, of_loops
+from linkwright.mechanics.constraints.loops import Loops, of_loops, scale
 from linkwright.mechanics.contact import Touch, touches
-from linkwright.mechanics.kinematics.motion import Skeleton
+from linkwright.mechanics.kinematics.motion import Skeleton, velocity_kinds
 from linkwright.mechanics.kinematics.skeleton import counted_coordinates, counted_joints, skeleton
 from linkwright.model.coordinates import joint_name, lengths, movable
 from linkwright.model.curves.polynomial import Parabola
@@ -280,16 +277,22 @@ class Kernels:
         elif tasks:
             raise UsageError(f"kernel '{name}' has no option `tasks`. Kernels 'operational' and 'task_terms' have it.", name=name)
 
+        def solve() -> str:
+            chosen = SOLVES.get(name) or options.get("formulation") or "sslm"
+            return chosen if projected or self.plan.saddle is not None else f"{chosen}{EARLY}"
+
         def program() -> Program:
-            solve = SOLVES.get(name) or options.get("formulation") or "sslm"
-            solve = solve if projected or self.plan.saddle is not None else f"{solve}{EARLY}"
-            return trace(name, self.sizes, lambda parameters: self.equations(parameters, solve), by, outputs, **options)
+            sizes = replace(self.sizes, parameters=len(self.values(solve())))
+            return trace(name, sizes, lambda parameters: self.equations(parameters, solve()), by, outputs, **options)
 
         chosen = sorted((k, str(v)) for k, v in options.items())
         key = self._key(options.get("formulation"))
         parts = None if key is None else [name, chosen, projected, *([list(by), list(outputs)] if by else []), *key]
+        if self.numbers is not None and parts is not None:
+            parts.append(_choices(self.plan_of(solve())))
+        defaults = self.defaults if self.numbers is None else {**self.defaults, "parameters": self.values(solve())}
         fallback = None if by else self.fallbacks.get(name)  # a limit in a singular position has no derivative
-        return Kernel(asked, program, parts, names, self.defaults, fallback, self.engine)
+        return Kernel(asked, program, parts, names, defaults, fallback, self.engine)
 
     @cached_property
     def rows(self) -> LoopRows:
@@ -399,8 +402,15 @@ class Kernels:
         return {
             "t": np.zeros(1),
             "near": skel.pack(skel.start_coordinates),
-            "parameters": np.array([p.value for p in self.parameters]),
+            "parameters": np.array([p.value for p in self.parameters] + ([] if self.numbers is None else [1.0 / self.loops.kappa])),
         }
+
+    def values(self, solve: str) -> np.ndarray:
+        """Values of the input `parameters`: of a structure all its numbers, then what residuals and pivots are measured by, 1/kappa and
+        one over every typical size in the plan. Code does not depend on the mechanism that it was planned on then."""
+        if self.numbers is None:
+            return self.defaults["parameters"]
+        return np.concatenate([self.defaults["parameters"], [1.0 / x for x in _sizes(self.plan_of(solve))]])
 
     # ---------------------------------------------------------------- equations
 
@@ -411,6 +421,8 @@ class Kernels:
             return replace(self._numeric, plan=plan)
         loops = self.varied_loops(values)
         plan = replace(plan, idle=tuple(spin_rows(loops.skel, plan.spins))) if plan.spins and plan.idle else plan
+        if self.numbers is not None and len(values) > self.measures_from:
+            plan = _measured(plan, iter([1.0 / x for x in values[self.measures_from :]]))
         return replace(self._numeric, loops=loops, forces=tuple(forces.of_description(loops.skel.tree.description)), plan=plan)
 
     def varied_loops(self, values: Any) -> Loops:
@@ -424,7 +436,16 @@ class Kernels:
             nodes=tuple(n if n.body in self.tree.floating else replace(n, joint=described.joint(n.joint.name)) for n in self.tree.nodes),
         )
         skel = skeleton(tree, self.loops.skel, self._counted_from(values, described))
-        return replace(self.loops, skel=skel, constraints=of_loops(skel))
+        varied = replace(self.loops, skel=skel, constraints=of_loops(skel))
+        if self.numbers is None:
+            return varied
+        kappa = 1.0 / values[self.measures_from - 1]
+        return replace(varied, kappa=kappa, columns=scale(velocity_kinds(skel), kappa))
+
+    @property
+    def measures_from(self) -> int:
+        """Place of the first typical size of a pivot among the values of a structure, after its numbers and 1/kappa."""
+        return len(self.parameters) + 1
 
     def _counted_from(self, values: Any, described: Description) -> dict[str, Any]:
         """Coordinates of all joints in the drawing; those from which couplings and gears count are numbers of the structure, or of pins."""
@@ -458,7 +479,7 @@ class Kernels:
         """The plan with what one solve needs beyond sslm: another formulation, inverse or kinematics. From the disk, or found now."""
         if solve not in self.plans:
             key = self._key(solve.removesuffix(EARLY))
-            name = None if key is None else disk.key(["plan", solve, *key])
+            name = None if key is None else disk.key(["plan", solve, *key, *self._planned_on])
             found = None if name is None else disk.get(name)
             self.plans[solve] = self._planned(solve) if found is None else _plan_of(found[0])
             if name is not None and found is None:
@@ -512,12 +533,40 @@ class Kernels:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _model_texts(self) -> list[Any]:
-        """Texts of the model that plans and code depend on; of a structure without its numbers, which decide pivot orders only."""
-        d = self.tree.description
+        """Texts of the model that plans and code depend on; of a structure without its numbers, which are inputs of its code."""
         if self.numbers is not None:
             return ["structure", repr(self.numbers.structure), repr(self.tree.cuts), list(self.drives)]
-        model = [repr(replace(d, warnings=(), document=None)), repr(self.tree.cuts), [p.name for p in self.parameters], list(self.drives)]
+        model = [self.model_text, repr(self.tree.cuts), [p.name for p in self.parameters], list(self.drives)]
         return [model, signature(self.described, cast("Sequence[Parameter]", self.parameters)), repr(self.loops.kappa)]
+
+
+    @property
+    def model_text(self) -> str:
+        """The model with its numbers."""
+        return repr(replace(self.tree.description, warnings=(), document=None))
+
+    @property
+    def _planned_on(self) -> list[str]:
+        """What a structure's plans depend on beyond its key: the model that they are made on."""
+        return [] if self.numbers is None else [self.model_text, repr(self.loops.kappa)]
+
+
+# Plans of a structure: its choices belong to its code, its sizes are inputs of this code.
+
+
+def _sizes(plan: EliminationPlan) -> list[float]:
+    """The typical sizes of the pivots that a plan watches."""
+    return [x for name in sorted(plan.nominal) for x in plan.nominal[name] if x]
+
+
+def _measured(plan: EliminationPlan, sizes: Iterator[Any]) -> EliminationPlan:
+    """The plan with other typical sizes, over any scalar, in the order of `_sizes`."""
+    return replace(plan, nominal={name: tuple(next(sizes) if x else 0.0 for x in plan.nominal[name]) for name in sorted(plan.nominal)})
+
+
+def _choices(plan: EliminationPlan) -> dict[str, Any]:
+    """What code depends on of a plan whose sizes are inputs and whose idle directions follow from the numbers."""
+    return {**asdict(plan), "nominal": {name: [bool(x) for x in sizes] for name, sizes in plan.nominal.items()}, "idle": len(plan.idle)}
 
 
 def _plan_of(data: Mapping[str, Any]) -> EliminationPlan:
@@ -585,34 +634,52 @@ def _text(value: Any, parts: list[str], done: dict[Expr, int]) -> str:
 
 # ----------------------------------------------------------------------------------------------------
 # Kernels by structure: mechanisms that differ in their numbers only run on the same code
-# A `KernelStructure` holds the kernels of the first mechanism of its kind, with all numbers as inputs; every other one binds them to its
-# own numbers. Code is loaded from the cache on disk, or made, when it is first asked for: which way answers a question depends on the
-# mechanism and the question, never on what was asked before.
+# A `StructureCode` holds the code of one structure, with all numbers as inputs. Plans are made on the numbers of a model file, and serve
+# everything that `m.with_()` derives from it: a `KernelStructure` has the kernels of one such model, and mechanisms bind them to their own
+# numbers. Equal plans share their code. Which way answers a question, and its bits, depend on the mechanism, its file and the
+# question, never on what was asked before: code is loaded from the cache on disk, or made, when it is first asked for.
 
-MOST = 64  # structures held at a time
-SAME_SIZE = 4  # powers of two by which mechanisms of one structure may differ in length: residuals and pivots are measured by the first
-_known: OrderedDict[Any, KernelStructure] = OrderedDict()
-_apart: ContextVar[OrderedDict[Any, KernelStructure] | None] = ContextVar("structures of a study", default=None)
+MOST = 64  # structures held at a time, and models of each on which plans were made
+_known: OrderedDict[Any, StructureCode] = OrderedDict()
 _lock = RLock()
 
 
-@contextmanager
-def apart(own: OrderedDict[Any, KernelStructure]) -> Generator[None]:
-    """Use these structures in place of those of the process: plans then follow the first mechanism among them."""
-    before = _apart.set(own)
-    try:
-        yield
-    finally:
-        _apart.reset(before)
+@dataclass(frozen=True)
+class StructureCode:
+    """Code of a structure, for all mechanisms that have it."""
+
+    key: Any
+    symbols: Kernels  # of any of them: loops for symbols of the numbers, and what is stored with these
+    codes: dict[str, Kernel] = field(default_factory=dict)  # by name, options and plan
+    planned: OrderedDict[str, KernelStructure] = field(default_factory=OrderedDict)  # by the model on which plans are made
+
+    def planned_on(self, numbers: DesignNumbers, kernels: Kernels) -> KernelStructure:
+        """Kernels whose plans are made on the numbers of one mechanism."""
+        own = kernels_of_numbers(numbers, kernels)
+        with _lock:
+            return _lately(self.planned, f"{own.model_text} {own.loops.kappa!r}", lambda: KernelStructure(own, self))
 
 
 class KernelStructure:
-    """Kernels with all numbers as inputs."""
+    """Kernels with all numbers as inputs, planned on one of the mechanisms of a structure."""
 
-    def __init__(self, kernels: Kernels):
-        self.kernels = kernels
+    def __init__(self, kernels: Kernels, code: StructureCode | None = None):
+        self.kernels, self.code = kernels, code
         self._found: dict[Any, Kernel | None] = {}
-        self.refused = False  # links spin about lines that do not follow from numbers: every mechanism needs kernels of its own
+
+    @cached_property
+    def usable(self) -> bool:
+        """True if plans can be made on this mechanism."""
+        try:
+            _ = self.kernels.plan
+        except (LinkwrightError, FloatingPointError):
+            return False  # it cannot be assembled, or has a drive too many
+        return True
+
+    @cached_property
+    def refused(self) -> bool:
+        """True if links spin about lines that do not follow from numbers: every mechanism needs kernels of its own."""
+        return self.kernels.numbers is not None and self.usable and not self.kernels.plan.spins_follow
 
     def kernel(
         self, name: str, drives: Sequence[str] | None = None, by: tuple[str, ...] = (), outputs: tuple[str, ...] = ()
@@ -621,7 +688,7 @@ class KernelStructure:
         key = (name, None if drives is None else tuple(drives), by, outputs)
         with _lock:
             if key not in self._found:
-                self._found[key] = self._made(name, drives, by, outputs)
+                self._found[key] = None if self.refused else self._made(name, drives, by, outputs)
             return self._found[key]
 
     def _made(self, name: str, drives: Sequence[str] | None, by: tuple[str, ...], outputs: tuple[str, ...]) -> Kernel | None:
@@ -630,27 +697,44 @@ class KernelStructure:
                 kernel = self.kernels.get(name, drives=drives, by=by, outputs=outputs)
                 if not kernel.native:
                     return None
-                self.refused = self.kernels.numbers is not None and not self.kernels.plan.spins_follow
-                if self.refused:
-                    return None
+                if self.code is not None and kernel.key is not None:
+                    own = {"parameters": kernel.default("parameters")}
+                    kernel = self.code.codes.setdefault(kernel.key, kernel).bound(**own)
                 _ = kernel.code.one_address
                 return kernel
         except (LinkwrightError, FloatingPointError):
             return None  # drives that do not determine the motion one by one, a joint that cannot be traced, no masses
 
+    def bound(self, kernel: Kernel, numbers: DesignNumbers | None, loops: Loops) -> Kernel:
+        """A kernel of this structure with the numbers and the scale of a mechanism; `loops` are its own."""
+        near = loops.skel.pack(loops.skel.start_coordinates)
+        if numbers is None:
+            return kernel.bound(near=near)
+        sizes = kernel.default("parameters")[self.kernels.measures_from :]
+        return kernel.bound(near=near, parameters=np.concatenate([numbers.values, [1.0 / loops.kappa], sizes]))
 
-def structure(numbers: DesignNumbers, tree: Tree, kernels: Callable[[], Kernels]) -> KernelStructure:
-    """The structure that a mechanism with these numbers belongs to: one that is known, or a new one with its kernels."""
-    d, own = tree.description, _apart.get()
-    key = (numbers.structure, tree.cuts, tuple(x.joint for x in d.drives), tuple(JOINTS[j.type] for j in d.joints))
-    known = _known if own is None else own
+
+def structure(numbers: DesignNumbers, tree: Tree, kernels: Callable[[], Kernels]) -> StructureCode:
+    """The code that a mechanism with these numbers shares with all others that differ in them only."""
+    d = tree.description
+    key = numbers.structure, tree.cuts, tuple(x.joint for x in d.drives), tuple(JOINTS[j.type] for j in d.joints)
     with _lock:
-        if key not in known:
-            known[key] = KernelStructure(replace(kernels(), parameters=numbers.parameters, numbers=numbers, made={}, plans={}, variants={}))
-        known.move_to_end(key)
-        while len(known) > MOST:
-            known.popitem(last=False)
-        return known[key]
+        return _lately(_known, key, lambda: StructureCode(key, kernels_of_numbers(numbers, kernels())))
+
+
+def kernels_of_numbers(numbers: DesignNumbers, kernels: Kernels) -> Kernels:
+    """Kernels of a mechanism with all its numbers as inputs; its own answer what these cannot."""
+    return replace(kernels, parameters=numbers.parameters, numbers=numbers, answers=None, made={}, plans={}, variants={})
+
+
+def _lately(known: OrderedDict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
+    """An entry, made if it is missing; those not asked for longest are dropped."""
+    if key not in known:
+        known[key] = make()
+    known.move_to_end(key)
+    while len(known) > MOST:
+        known.popitem(last=False)
+    return known[key]
 
 
 def tree_numbers(loops: Loops) -> TreeNumbers:
@@ -663,6 +747,5 @@ def tree_numbers(loops: Loops) -> TreeNumbers:
         {body: R for body, R in turned if not (R == EYE).all()},
         skel.tree.floating,
         {name: float(skel.start_coordinates[name][0]) for name in counted_joints(d)},
-        frexp(loops.kappa)[1] // SAME_SIZE,
         {c.name: (c.pitch_side, float(np.sign(c.factor_second))) for c in loops.constraints if isinstance(c, GearConstraint)},
     )

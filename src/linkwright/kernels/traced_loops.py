@@ -31,7 +31,7 @@ from linkwright.numerics.result_stores import Store
 
 if TYPE_CHECKING:
     from linkwright.compiler.python_text import Straight
-    from linkwright.kernels.kernels import Kernels, KernelStructure
+    from linkwright.kernels.kernels import Kernels, KernelStructure, StructureCode
 
 Function = Callable[[Any, Any, Any, Any], dict[str, Any]]  # of (q, v, near of the cut joints, numbers)
 
@@ -121,13 +121,14 @@ class SharedNumbers(NamedTuple):
 class StructureOf:
     """The structure that a mechanism belongs to, found when it is asked for; None where code depends on more than its numbers."""
 
-    def __init__(self, loops: Loops, kernels: Callable[[], Kernels], alone: bool):
-        """`alone`: the mechanism shares no code, because some of its numbers are free already, or it is computed without machine code."""
-        self._loops, self._kernels, self._alone = loops, kernels, alone
+    def __init__(self, loops: Loops, kernels: Callable[[], Kernels], alone: bool, leader: Callable[[], StructureOf | None]):
+        """`alone`: the mechanism shares no code, because some of its numbers are free already, or it is computed without machine code;
+        `leader`: the structure of the model file's own numbers, on which plans are made if it is the same; None of these themselves."""
+        self._loops, self._kernels, self._alone, self._leader = loops, kernels, alone, leader
 
     @cached_property
-    def found(self) -> tuple[KernelStructure, DesignNumbers] | None:
-        """The structure whose kernels answer, and the numbers that they are bound to."""
+    def found(self) -> tuple[StructureCode, DesignNumbers] | None:
+        """The structure whose code answers, and the numbers that it is bound to."""
         skel = self._loops.skel
         if self._alone or like_parts(skel) is not None:
             return None  # like subsystems share code among themselves, made sooner than one with the numbers of all as inputs
@@ -136,12 +137,24 @@ class StructureOf:
         numbers = DesignNumbers.of(skel.tree.description, tree_numbers(self._loops))
         return structure(numbers, skel.tree, self._kernels), numbers
 
+    @cached_property
+    def planned(self) -> KernelStructure | None:
+        """Its kernels, planned on the model file's own numbers if these have the same structure, else on the numbers of this mechanism."""
+        if self.found is None:
+            return None
+        leader, code = self._leader(), self.found[0]
+        if leader is not None and leader.found is not None and leader.found[0].key == code.key:
+            planned = leader.planned
+            if planned is not None and planned.usable:
+                return planned
+        return code.planned_on(self.found[1], self._kernels())
+
     def __call__(self) -> SharedNumbers | None:
         """The numbers as inputs, for loops and channels that are traced for the structure."""
         if self.found is None:
             return None
-        kernels = self.found[0].kernels
-        return SharedNumbers(kernels, kernels.varied_loops, self.found[1].values)
+        kernels, numbers = self.found[0].symbols, self.found[1]
+        return SharedNumbers(kernels, kernels.varied_loops, np.append(numbers.values, 1.0 / self._loops.kappa))
 
 
 @dataclass

@@ -50,7 +50,6 @@ class TreeNumbers:
     axes: Mapping[str, np.ndarray] = field(default_factory=dict)  # body -> axes of its joint, where they are not its own
     floating: tuple[str, ...] = ()
     starts: Mapping[str, float] = field(default_factory=dict)  # joint -> its first coordinate in the drawing
-    size: int = 0  # order of magnitude of its length
     sides: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # gear -> signs of its pitch point and of its ratio
 
 
@@ -95,7 +94,7 @@ class DesignNumbers:
         lengths = [getattr(x, name) for x, name in elements.lengths(d)]
         flat = np.array([*(b.mass or 0.0 for b in d.bodies), *moments, *places.ravel(), *lengths, *acting, *last])
         plain = flat != 0.0
-        shape = (laws, used, tuple(tree.axes), tree.floating, tuple(tree.starts), tree.size, tuple(tree.sides.items()))
+        shape = (laws, used, tuple(tree.axes), tree.floating, tuple(tree.starts), tuple(tree.sides.items()))
         structure = (static_structure(d), shape, plain.tobytes(), codes.tobytes())
         return cls(d, tree, structure, np.concatenate([flat[plain], entries]), used, plain, codes)
 

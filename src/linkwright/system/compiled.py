@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -19,6 +20,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.floating_base import base_joints
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, displaced, motion, skeleton
+from linkwright.model import file as modelfile
 from linkwright.model.coordinates import movable
 from linkwright.model.description import Description
 from linkwright.model.numbers import DesignNumbers, static_structure
@@ -46,6 +48,7 @@ ENGINES = ("native", "python")
 BOUND: Store[tuple[str, tuple[str, ...] | None], Kernel] = Store()  # kernels by name and drives
 WALKS: Store[tuple[str, ...], Walking] = Store()  # by drives
 REGULAR = 1e-3  # determinant, against the plan's, below which floats close a position: they find the branch
+LEADERS: Store[tuple[Any, ...], Compiled | None] = Store()  # of a document: the mechanism with its own numbers, by cuts and drives
 ALONE: Store[str, bool] = Store()  # filled for a mechanism that does not fit the plan of its structure: it has kernels of its own
 
 
@@ -102,9 +105,25 @@ class Compiled:
 
     def _share(self) -> None:
         """Join the mechanisms that differ in their numbers only: rows of loops and loads of channels are traced for all of them."""
-        self.shared = StructureOf(self.loops, lambda: self.kernels, bool(self.parameters) or self.engine != "native")
+        alone = bool(self.parameters) or self.engine != "native"
+        self.shared = StructureOf(self.loops, lambda: self.kernels, alone, self._of_the_file)
         if isinstance(self.loops, TracedLoops) and self.loops.traces is not None:
             self.loops.traces.structure = self.shared
+
+    def _of_the_file(self) -> StructureOf | None:
+        """The structure of the numbers that the model file has, on which plans are made; None if these are the file's numbers, or there is
+        no file."""
+        base = modelfile.as_read(self.described)
+        if base is None or base is self.described or base.numbers() is self.description:
+            return None
+        key, known = (self.tree.cuts, tuple(d.joint for d in self.described.drives)), LEADERS.of(base.document)
+        if key not in known:
+            try:
+                known[key] = Compiled(replace(base, drives=self.described.drives), self.tree.cuts)
+            except LinkwrightError:  # the file alone is no mechanism: its numbers are always given
+                known[key] = None
+        leader = known[key]
+        return None if leader is None or leader is self else leader.shared
 
     def chosen(self, names: str | Iterable[str]) -> list[Parameter]:
         """Return the parameters of the model by name or pattern."""
@@ -151,16 +170,14 @@ class Compiled:
             return None
         key, known = (name, None if drives is None else tuple(drives)), BOUND.of(self)
         if key not in known:
-            structure = self._structure
-            found = structure.kernel(name, drives)
-            if found is not None and name != "walk":  # a walk closes all rows, or stops
+            if name != "walk":
                 self._leave_structure()
-            if structure is not self._structure:  # it does not serve this mechanism
-                return self.ready(name, drives)
+            structure = self._walk_structure if name == "walk" else self._structure
+            found = structure.kernel(name, drives)
             if found is None:
                 return None
-            own = {} if self.numbers is None else {"parameters": self.numbers.values}
-            known[key] = found.bound(near=self.skel.pack(self.skel.start_coordinates), **own)
+            own = None if structure.code is None or self._shared is None else self._shared[1]
+            known[key] = structure.bound(found, own, self.loops)
         return known[key]
 
     @property
@@ -203,6 +220,16 @@ class Compiled:
         return self._own if self._apart is None else self._apart[0]
 
     @property
+    def _walk_structure(self) -> KernelStructure:
+        """The structure of walks, which close all rows or stop: ranks that are not as planned do not matter."""
+        return self._own if self._shared is None or self._shared[0].refused else self._shared[0]
+
+    @property
+    def walks_alone(self) -> bool:
+        """True if walks of this mechanism have code of their own."""
+        return self._walk_structure.code is None
+
+    @property
     def _apart(self) -> tuple[KernelStructure, DesignNumbers] | None:
         found = self._shared
         return None if found is None or found[0].refused or ALONE.of(self) else found
@@ -216,7 +243,8 @@ class Compiled:
     @property
     def _shared(self) -> tuple[KernelStructure, DesignNumbers] | None:
         """The structure whose kernels answer, and the numbers that they are bound to."""
-        return self.shared.found
+        planned, found = self.shared.planned, self.shared.found
+        return None if planned is None or found is None else (planned, found[1])
 
     def _leave_structure(self) -> None:
         """Take kernels of its own from now on, if this mechanism does not have the ranks that the structure is planned for."""
@@ -226,7 +254,11 @@ class Compiled:
     @cached_property
     def _rank_as_planned(self) -> bool:
         """True unless rows that the plan of the structure leaves out, because they depend on others, are independent here."""
-        st, keep = self.start, self._structure.kernels.plan.keep
+        try:
+            keep = self._structure.kernels.plan.keep
+        except LinkwrightError:
+            return True  # there is no plan, and no kernel
+        st = self.start
         return keep is None or self.loops.factored(self.loops.at(st.q, st.v, 0.0, st.references)).rank <= len(keep)
 
     @cached_property
@@ -267,7 +299,7 @@ class Compiled:
         if key not in known:
             from linkwright.kernels.driven_motion import Walking
 
-            known[key] = Walking(kernel, self._structure.kernels.plan.spinning)
+            known[key] = Walking(kernel, self._walk_structure.kernels.plan.spinning)
         return known[key]
 
     def _closed(

@@ -123,7 +123,9 @@ def assembled(
     left = np.arange(n)
     walk = _walk(core, names)
     if walk is not None:
-        values = np.zeros(0) if core.numbers is None else core.numbers.values
+        kernel = core.ready("walk", names)
+        assert kernel is not None
+        values = kernel.default("parameters")
         way = Homotopy(at.q, core.packed_references(at), core.drive_positions(at, names), drive, speed, values, np.tile(values, (n, 1)))
         found = walk.begun(way)
         Q[found.ok], V[found.ok], left = found.q[found.ok], found.v[found.ok], np.flatnonzero(~found.ok)
@@ -189,5 +191,5 @@ def _walk(core: Compiled, names: list[str]) -> LaneWalking | None:
         kernel = core.ready("walk", names) if core.engine == "native" else None
         if kernel is None:
             return None
-        known[key] = None if core.numbers is None and core.kernels.plan.spinning else LaneWalking(kernel, 1)
+        known[key] = None if core.walks_alone and core.kernels.plan.spinning else LaneWalking(kernel, 1)
     return known[key]

@@ -77,9 +77,8 @@ class KinematicEquations:
     def margin(self, solve: str, watch: Sequence[tuple[Any, Any]]) -> Any:
         """Smallest pivot relative to its typical size, minus one: not positive where the rank-revealing path must take over."""
         nominal = self.plan.nominal.get(solve, ())
-        sizes = [
-            real(pivot) * (1.0 / size) for (pivot, _), size in zip(watch, nominal, strict=False) if size != 0.0 and not constant(pivot)
-        ]
+        pairs = [(pivot, x) for (pivot, _), x in zip(watch, nominal, strict=False) if is_watched(x) and not constant(pivot)]
+        sizes = [real(pivot) * (1.0 / x) for pivot, x in pairs]
         smallest: Any = self.most
         for x in sizes:
             smallest = minimum(smallest, x)
@@ -221,7 +220,7 @@ class KinematicEquations:
         """Product of the pivots, each against its typical size."""
         out: Any = 1.0
         for p, least in zip(pivots, self.plan.nominal["kinematics"], strict=True):
-            out = out * (p * (ORDERED_PIVOT / least) if least else p)
+            out = out * (p * (ORDERED_PIVOT / least) if is_watched(least) else p)
         return np.array([out])
 
     def _laws(self, q: Any, v: Any, near: Any, accelerations: Sequence[Any]) -> list[Parabola]:
@@ -322,6 +321,11 @@ def cut_coordinates(skel: Any, q: Any, here: Any) -> list[Any]:
 
 def constant(x: Any) -> bool:
     return isinstance(x, (int, float, np.floating))
+
+
+def is_watched(size: Any) -> bool:
+    """True of a typical size of a pivot, a number or a symbol: zero where the pivot is not looked at."""
+    return not constant(size) or size != 0.0
 
 
 def size(x: Any) -> Any:

@@ -10,14 +10,15 @@ the original.
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from linkwright import elements, files
 from linkwright.elements import COORDINATES, GROUPS
-from linkwright.errors import ModelError, Source, UsageError
+from linkwright.errors import LinkwrightError, ModelError, Source, UsageError
 from linkwright.model.description import ZERO3, Description, Vec3
 from linkwright.model.file.backdrop import read_backdrop
 from linkwright.model.file.bodies import read_bodies, read_shapes
@@ -34,6 +35,7 @@ from linkwright.model.file.writer import write
 from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
 from linkwright.model.report_block import read_report
 from linkwright.numerics.process_settings import all_in_use
+from linkwright.numerics.result_stores import Store, Stores
 from linkwright.text.units import ACCELERATION, LENGTH, UnitSystem
 
 SECTIONS = {"bodies": "bodies", "joints": "joints"} | {x.section: elements.held_in(x) for x in elements.ELEMENTS}
@@ -87,6 +89,7 @@ KEY_GROUPS = {
 MODEL_KEYS = tuple(key for group in KEY_GROUPS.values() for key in group)
 PLANES = ("xy", "xz", "yz")
 LINK = ".length"  # of a link in the drawing
+UNCHANGED = "as_read"  # mark of a description that is as its file has it; a copy with other values does not have it
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,14 @@ class Document:
     text: str | None = None  # of the file, as it was read; None of a dict
     path: Path | None = None
     origin: Any = None  # of a model made from another program's file: the report of the import
+    stores: Stores = field(default_factory=dict, compare=False, repr=False)  # of all designs that this file is read as; not pickled
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "stores": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take in a pickle, also of an earlier version, which has no stores."""
+        vars(self).update({"stores": {}, **state})
 
     def in_symbols(self) -> Description:
         """The description with the numbers of the drawing as parameters: coordinates of pins (C.x) and lengths of links (crank.length)."""
@@ -133,6 +144,39 @@ def read(source: str | Path | Mapping[str, Any], /, **overrides: Any) -> Descrip
     else:
         raise UsageError(f"a model is a path or a dict, not a {type(source).__name__}.")
     return describe(document)
+
+
+AS_READ: Store[str, Description | None] = Store()  # of a document: the mechanism with the numbers that the file has
+TEXTS_KNOWN = 16
+_of_texts: OrderedDict[tuple[str, str, Path | None], Description] = OrderedDict()  # the same by texts that name no other files
+
+
+def as_read(description: Description) -> Description | None:
+    """The mechanism as its file has it, without anything that `with_()` or a study changed; None if there is no file, or if it cannot be
+    read without changes."""
+    document = description.document
+    if not isinstance(document, Document):
+        return None
+    known = AS_READ.of(document)
+    if UNCHANGED not in known:
+        known[UNCHANGED] = description if UNCHANGED in vars(description) else _read_unchanged(document)
+    return known[UNCHANGED]
+
+
+def _read_unchanged(document: Document) -> Description | None:
+    key = None if document.text is None else (document.text, document.name, document.base)
+    if key is not None and key in _of_texts:
+        return _of_texts[key]
+    named: list[FileNode] = []
+    try:
+        found = describe(replace(document, overrides={}), named=named)
+    except LinkwrightError:
+        return None
+    if key is not None and not named:
+        _of_texts[key] = found
+        while len(_of_texts) > TEXTS_KNOWN:
+            _of_texts.popitem(last=False)
+    return found
 
 
 def read_text(text: str, file: str = "model.yaml", /, **overrides: Any) -> Description:
@@ -241,6 +285,8 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
         poses = (*((name, shape.pose) for name, shape in shapes.items()), *found_joints.poses)
         found = replace(found, poses=poses, drawn=tuple((n, x) for n, x in context.drawn.items() if n.split(".")[0] not in fixed))
     vars(found)["_evaluation"] = context.evaluation
+    if not document.overrides and not in_symbols and literals is None:
+        vars(found)[UNCHANGED] = True
     left = {name: node for name, node in single.items() if name not in context.drawn}
     return overridden(found, left) if left else found
 

@@ -11,10 +11,8 @@ records (efforts of drives, loads) and angles that count turns are left to singl
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -39,7 +37,6 @@ from linkwright.api import (
     system_motions,
     trace_graph,
 )
-from linkwright.api import kernel_sets as kernels
 from linkwright.compiler import native
 from linkwright.drives import prescribed
 from linkwright.results.channel_programs import UNTRACEABLE
@@ -222,8 +219,7 @@ class Work:
 
     def rows(self, values: np.ndarray, threads: int | None = None) -> RowResults:
         """Compute rows; the first of them begins an aligned block."""
-        with self._alone():
-            found = self._way(values, threads)
+        found = self._way(values, threads)
         for i, text in self._outside(values).items():
             found.values[i], found.why[i], found.unknown[i] = np.nan, text, ""
         return found
@@ -239,17 +235,6 @@ class Work:
                     ends = " .. ".join("" if end is None else f"{end:.6g}" for end in (low, high))
                     out |= {int(i): f"{name} = {x[i]:.6g} is outside the bounds of the file, {ends}" for i in np.flatnonzero(bad)}
         return out
-
-    def _alone(self) -> AbstractContextManager[None]:
-        """Structures of this study only, the first of which is that of the file's own numbers: plans follow the first mechanism."""
-        if "_structures" not in vars(self):
-            with kernels.apart(self._structures):
-                _ = compiled_of(self.system).all_rows_count
-        return kernels.apart(self._structures)
-
-    @cached_property
-    def _structures(self) -> OrderedDict[Any, kernels.KernelStructure]:
-        return OrderedDict()
 
     @property
     def block(self) -> int:
@@ -268,8 +253,7 @@ class Work:
 
     @cached_property
     def _batched(self) -> BatchedRuns | None:
-        with self._alone():
-            return BatchedRuns.of(self.numbers, self.case, self.measures)
+        return BatchedRuns.of(self.numbers, self.case, self.measures)
 
     def _way(self, values: np.ndarray, threads: int | None) -> RowResults:
         if self.lanes == "cycles":
@@ -399,8 +383,7 @@ class Work:
         if why:
             return RowResult(nothing, why)
         try:
-            with self._alone():
-                measured = [_read(m, result) for m in self.measures]
+            measured = [_read(m, result) for m in self.measures]
         except LinkwrightError as problem:
             return RowResult(nothing, str(problem))
         return RowResult(measured, "", unknown, self._trace(result))
@@ -421,16 +404,14 @@ class Work:
 
     def measured(self, result: Trajectory | State) -> list[float]:
         """Every measure of a result."""
-        with self._alone():
-            return [_read(m, result) for m in self.measures]
+        return [_read(m, result) for m in self.measures]
 
     def result(self, numbers: np.ndarray) -> Trajectory | State:
         """The cycle, run or state of one row."""
-        with self._alone():  # a thread of its own does not have what its caller has set
-            described, case = self.numbers.design(self.case, numbers)
-            if isinstance(case, Run) and self._varied is not None:
-                return self._simulated(self._varied, described, case, numbers)
-            return case.run(System(described))
+        described, case = self.numbers.design(self.case, numbers)
+        if isinstance(case, Run) and self._varied is not None:
+            return self._simulated(self._varied, described, case, numbers)
+        return case.run(System(described))
 
     @cached_property
     def _varied(self) -> System | None:
