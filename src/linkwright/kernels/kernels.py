@@ -287,9 +287,8 @@ class Kernels:
 
         chosen = sorted((k, str(v)) for k, v in options.items())
         key = self._key(options.get("formulation"))
-        parts = None if key is None else [name, chosen, projected, *([list(by), list(outputs)] if by else []), *key]
-        if self.numbers is not None and parts is not None:
-            parts.append(_choices(self.plan_of(solve())))
+        choices = [] if key is None or self.numbers is None else [_choices(self.plan_of(solve()))]
+        parts = None if key is None else [name, chosen, projected, *([list(by), list(outputs)] if by else []), *key, *choices]
         defaults = self.defaults if self.numbers is None else {**self.defaults, "parameters": self.values(solve())}
         fallback = None if by else self.fallbacks.get(name)  # a limit in a singular position has no derivative
         return Kernel(asked, program, parts, names, defaults, fallback, self.engine)
