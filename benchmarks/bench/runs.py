@@ -23,7 +23,7 @@ from benchmarks.bench.free_run import DURATION, QUANTITY, FreeRun, free_run
 from benchmarks.bench.known_motions import chain_angle, change_point_error
 from linkwright import __version__
 from linkwright.api import compiled_of
-from linkwright.compiler import native_loops
+from linkwright.compiler import native
 from linkwright.errors import counted
 from linkwright.model import file as modelfile
 from linkwright.model import library as models
@@ -64,7 +64,7 @@ def offered(run: FreeRun, peers: Peers | None, quick: bool = False) -> list[Cont
 
 def ours(run: FreeRun) -> list[Contender]:
     """The native loop at several tolerances, and the call users make."""
-    if not native_loops.available():
+    if not native.available():
         raise Unavailable("native code needs the package llvmlite (pip install llvmlite)")
     return [_loop(run, tolerance) for tolerance in TOLERANCES] + [_call(run)]
 

@@ -21,6 +21,7 @@ from linkwright.compiler.program import Program
 from linkwright.compiler.record_loops import Loop
 from linkwright.compiler.records import (
     Column,
+    Count,
     Floats,
     IntColumn,
     Ints,
@@ -259,6 +260,33 @@ def solving(w: Work, given: Column, out: Column) -> float:
     return out[0] + out[1]
 
 
+class Queue(Record):
+    """Items that each lane takes one after the other, with places of its own in what all share."""
+
+    stride: int
+    given: Rows
+    names: IntColumn
+    found: Rows
+    next: Count
+    done: Count
+    total: float
+
+
+def queued(w: Queue, first: Column, n: int) -> int:
+    w.next = int(first[0])
+    w.done = 0
+    while w.next < n:
+        k = w.names[w.next]
+        w.total = w.given[k, 0]
+        while w.total > 1.0:
+            w.total *= 0.5
+            w.done += 1
+        w.found[k, 0] = w.total
+        w.found[k, 1] = float(w.done)
+        w.next += w.stride
+    return w.done
+
+
 def table_rows(w: Work, rows: Rows, t: Column, more: bool, n: int) -> float:
     s = 0.0
     for k in range(n):
@@ -322,6 +350,32 @@ def test_machine_code_has_the_bits_of_python(function: Callable[..., Any], lanes
     np.testing.assert_array_equal(loop(ITEMS, numbers(), out), expected)
     np.testing.assert_array_equal(out, written)
     assert len({*np.round(expected, 12).tolist()}) > 2, "items differ"
+
+
+@pytest.mark.parametrize("lanes", [1, 8])
+def test_records_have_counts_and_arrays_from_outside(lanes: int) -> None:
+    """Halvings of 3 k until they are at most 1: math.frexp says how many, and what is left."""
+    n = 45
+    loop = Loop(queued, Layout(Queue, {"stride": lanes}, lanes=lanes))
+    given, found, names = 3.0 * np.arange(n)[:, None], np.zeros((n, 2)), np.random.default_rng(4).permutation(n)
+    for name, array in (("given", given), ("names", names), ("found", found)):
+        loop.attach(name, array)
+    native = loop.bound(lanes, np.arange(lanes, dtype=float)[:, None], n)
+    counts = native().copy()
+    for k in range(1, n):
+        assert found[k].tolist() == [math.frexp(3.0 * k)[0], found[k, 1]]
+    assert [native.get("done", lane) for lane in range(lanes)] == counts.tolist() and counts.sum() == sum(
+        math.frexp(3.0 * k)[1] for k in range(1, n)
+    )
+    assert native.record(lanes - 1).done == counts[-1] and native.record(lanes - 1).found is found
+    if lanes == 1:
+        written = found.copy()
+        found[...] = 0.0
+        python = loop.bound(1, np.zeros((1, 1)), n, native=False)
+        assert python().tolist() == counts.tolist() and (python.get("done"), python.get("total")) == (counts[0], native.get("total"))
+        np.testing.assert_array_equal(found, written)
+        python.put("done", 7)
+        assert python.record().done == 7
 
 
 def test_a_lane_does_not_depend_on_its_neighbors(code: NativeCode) -> None:
@@ -753,8 +807,10 @@ def test_code_depends_on_constants_kinds_and_records(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(arithmetic.__globals__, "SHARE", 0.4)
     assert record_loops.digest(arithmetic) != before[arithmetic]
     monkeypatch.setitem(root.__annotations__, "steps", "float")
+    loop_tree.signature_of.cache_clear()
     assert record_loops.digest(root) != before[root] and record_loops.digest(arrays) != before[arrays], "also of functions that are called"
     monkeypatch.undo()
+    loop_tree.signature_of.cache_clear()
     assert record_loops.digest(arrays) == before[arrays]
     monkeypatch.setitem(Point.__annotations__, "new", "Ints")
     from linkwright.compiler.records import fields_of

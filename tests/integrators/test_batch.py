@@ -154,7 +154,7 @@ def test_memory_does_not_grow_with_the_number_of_runs(monkeypatch):
     code = NativeCode.of(trace(spring, state=2, t=1))
     problem = replace(OSCILLATOR, rates=StepKernel(3, 2, address=code.one_address, workspace=code.work("one"), owner=code))
     many = integrate_many(problem, np.ones((500, 2)), 0.0, 1.5, samples=TIMES, threads=2)
-    assert many.complete and len(made) <= 2 and all(w.out.rows.nbytes <= 5000 for w in made)
+    assert many.complete and len(made) <= 2 and all(w.rows.nbytes <= 5000 for w in made)
 
 
 def test_wrong_calls_say_what_is_needed():

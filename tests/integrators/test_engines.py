@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linkwright.compiler import callbacks, native_loops
+from linkwright.compiler import callbacks, native
 from linkwright.compiler.callbacks import Interrupts
 from linkwright.compiler.graph import trace
 from linkwright.compiler.native import NativeCode
@@ -188,7 +188,7 @@ def test_a_kernel_that_raises_stops_the_native_run(capfd):
 
 
 def test_native_is_refused_with_advice_where_llvmlite_is_missing(monkeypatch):
-    monkeypatch.setattr(native_loops, "available", lambda: False)
+    monkeypatch.setattr(native, "available", lambda: False)
     with refused(UsageError, name="native"):
         integrate(OSCILLATOR, [1.0, 0.0], 0.0, 1.0, engine="native")
     assert integrate(KEPLER, [1.0, 0.0, 0.0, 1.0], 0.0, 0.5).complete, "without it the same loops run as Python"

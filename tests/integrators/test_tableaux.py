@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from linkwright.integrators import INTEGRATORS, Problem, StepKernel
-from linkwright.integrators.memory_layout import USED, layout
+from linkwright.integrators.integration import loop_of
 from linkwright.integrators.step import inside, prepare_inside
+from linkwright.integrators.time_loop import march
 
 METHODS = {m.name: m for m in INTEGRATORS.values() if not m.table.gamma}
 ROUND_OFF = 1e-13  # coefficients up to 500 in size, sums of products of up to eight of them
@@ -90,11 +91,13 @@ def test_states_inside_a_step_have_their_order(name, theta):
         asked.append(1)
         return 0
 
-    p, f, c = layout(Problem(StepKernel(rows + 1, rows, function=unit_rows), rows, 0), table, [unit_rows, *[None] * 13], False)
-    f[USED] = 1.0
-    f[p.K : p.K + rows * rows] = np.eye(rows).ravel()
-    f[p.new : p.new + rows] = table.a[table.stages]
-    assert prepare_inside(p, f, c) == 0
-    assert inside(p, f, c, theta) == 0
-    b = f[p.trial : p.trial + rows]
+    problem = Problem(StepKernel(rows + 1, rows, function=unit_rows), rows, 0)
+    output = dict.fromkeys(("samples", "rows", "seen", "records", "ticks"), np.zeros(0))
+    s = loop_of(march, problem, table, {"rates": unit_rows}, output, sampled=False).bound(1, 0, native=False).record()
+    s.used = 1.0
+    s.K[:rows] = np.eye(rows)
+    s.new[:] = table.a[table.stages]
+    assert prepare_inside(s) == 0
+    assert inside(s, theta) == 0
+    b = s.trial
     assert max(worst(table.a, b, k, theta) for k in range(1, method.dense_order + 1)) < 10 * ROUND_OFF

@@ -18,7 +18,7 @@ import numpy as np
 from linkwright.compiler.c99 import DOUBLE, KEYWORDS, Real, number
 from linkwright.compiler.loop_text import Text, changes, records_of, stored
 from linkwright.compiler.loop_tree import NUMBERS, Expression, Function, Path, Statement, expressions_of
-from linkwright.compiler.records import Layout, LoopError, fields_of, is_array, is_kernel, is_record, sizes_of
+from linkwright.compiler.records import CHANGING, Layout, LoopError, fields_of, is_array, is_kernel, is_record, sizes_of
 
 WIDTH = 110
 NOT_FUSED = """/* products are not fused into sums, whatever the compiler's flags: the results are the same everywhere */
@@ -76,6 +76,8 @@ class C99(Text):
             key = f"{path}{name}"
             if kind is int:
                 self.value(f"{record.__name__}_{name}", self.layout.whole(name, key), key)
+            elif is_array(kind) and kind.outside:
+                raise LoopError(f"'{key}': in C a record has no arrays from outside. Pass them as arguments.")
             elif is_array(kind):
                 for axis, symbol in enumerate(sizes_of(record, name) or ()):
                     if isinstance(symbol, str):
@@ -131,8 +133,8 @@ class C99(Text):
         for name, kind in fields_of(record).items():
             if is_kernel(record):
                 lines.append(f"{self.real.name} {name}[{self.at_least_one(f'{record.__name__}_{name}')}];")
-            elif kind is float:
-                lines.append(f"{self.real.name} {self.name(name)};")
+            elif kind in CHANGING:
+                lines.append(f"{self.kinds[CHANGING[kind]]} {self.name(name)};")
             elif is_array(kind):
                 lines.append(f"{self.kinds[kind.element]} {self.name(name)}[{self.extent(record, name)}];")
             elif is_record(kind):

@@ -15,7 +15,7 @@ from typing import Any
 from linkwright.compiler.javascript import KEYWORDS, number
 from linkwright.compiler.loop_text import TIGHT, Text
 from linkwright.compiler.loop_tree import NUMBERS, Expression, Function, Path, Statement
-from linkwright.compiler.records import LoopError, fields_of, is_array, is_kernel, is_record, sizes_of
+from linkwright.compiler.records import CHANGING, LoopError, fields_of, is_array, is_kernel, is_record, sizes_of
 
 HELPERS = {
     "min_of": "const min_of = (a, b) => (b < a ? b : a);",
@@ -73,7 +73,7 @@ class JavaScript(Text):
             key = f"{path}{field}"
             if kind is int:
                 out.append(f"{field}: sizes.{field},")
-            elif kind is float:
+            elif kind in CHANGING:
                 out.append(f"{field}: 0,")
             elif is_array(kind):
                 out += self.array(record, field, kind)

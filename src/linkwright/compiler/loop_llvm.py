@@ -247,7 +247,7 @@ class Writer:
 
     def _s_put(self, s: Statement) -> None:
         path, e = s.parts
-        t = self.type(float, True)
+        t = self.type(e.kind, True)
         self.stored(t, self.wide(e), self.number(path), self.lanes > 1)
 
     def stored(self, t: str, value: str, where: str, wide: bool) -> None:
@@ -403,6 +403,10 @@ class Writer:
         for name in path.names:
             table, g = here
             at, kind = place(kind, name), fields_of(kind)[name]
+            if is_array(kind) and kind.outside:
+                start = self.put(f"inttoptr i64 {self.word(table, at)} to ptr")
+                common = [str(SAME), "zeroinitializer"] if self.lanes > 1 else []
+                return start, *(self.word(table, at + 1 + k) for k in range(kind.axes)), *common
             if is_array(kind):
                 start = self.put(f"getelementptr double, ptr {g}, i64 {self.word(table, at)}")
                 return start, *(self.word(table, at + 1 + k) for k in range(kind.axes))
@@ -575,7 +579,7 @@ class Writer:
         return self.field(e.parts[0])[0]
 
     def _e_number(self, e: Expression) -> str:
-        return self.put(f"load {self.type(float, True)}, ptr {self.number(e.parts[0])}, align {64 if self.lanes > 1 else 8}")
+        return self.put(f"load {self.type(e.kind, True)}, ptr {self.number(e.parts[0])}, align {64 if self.lanes > 1 else 8}")
 
     def _e_length(self, e: Expression) -> str:
         path, axis = e.parts

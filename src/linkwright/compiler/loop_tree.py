@@ -19,7 +19,7 @@ from types import FunctionType
 from typing import Any, get_type_hints
 
 from linkwright.compiler import records
-from linkwright.compiler.records import Array, LoopError, fields_of, is_array, is_kernel, is_record
+from linkwright.compiler.records import CHANGING, Array, LoopError, fields_of, is_array, is_kernel, is_number, is_record, name_of
 
 NUMBERS = (int, float, bool)
 BUILTINS = ("abs", "min", "max", "int", "float", "len")
@@ -138,6 +138,7 @@ def node_of(function: Any) -> tuple[ast.FunctionDef, str]:
     return _functions("".join(linecache.getlines(where, function.__globals__)))[function.__code__.co_firstlineno], where
 
 
+@cache
 def signature_of(function: Any) -> tuple[list[tuple[str, Any]], type | None]:
     """Return the arguments and the kind returned; refuse a function without annotations."""
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
@@ -235,9 +236,10 @@ class Reader:
             yield Statement("store", [path, at, self.as_kind(target, self.value(value), path.kind.element)])
         elif isinstance(target, ast.Attribute):
             path = self.path(target)
-            if path.kind is not float:
-                raise self.refuse(target, f"assigning to '{ast.unparse(target)}': only numbers (float) of a record change. Index an array")
-            yield Statement("put", [path, self.as_kind(target, self.value(value), float)])
+            if path.kind not in CHANGING:
+                why = "only numbers (float, Count) of a record change. Index an array"
+                raise self.refuse(target, f"assigning to '{ast.unparse(target)}': {why}")
+            yield Statement("put", [path, self.as_kind(target, self.value(value), CHANGING[path.kind])])
         elif isinstance(target, ast.Name):
             yield from self.named(target, value)
         else:
@@ -246,7 +248,7 @@ class Reader:
     def named(self, target: ast.Name, value: ast.expr) -> Iterator[Statement]:
         name = target.id
         path = self.path_or_none(value)
-        if path is not None and path.kind not in (int, float):
+        if path is not None and not is_number(path.kind):
             if self.depth > 1 or name in self.f.aliases or name in self.f.variables:
                 why = f"'{name}' names a record or an array inside a branch or a loop, or twice: name it once, at the top"
                 raise self.refuse(target, why)
@@ -367,7 +369,7 @@ class Reader:
         if kind is float:
             e = floating(e)
         if e.kind is not kind:
-            why = f"a {_name(e.kind)} where a {_name(kind)} is needed: write {_name(kind)}(...), or 0.0 for a float that begins at 0"
+            why = f"a {name_of(e.kind)} where a {name_of(kind)} is needed: write {name_of(kind)}(...), or 0.0 for a float that begins at 0"
             raise self.refuse(node, why)
         return e
 
@@ -409,9 +411,9 @@ class Reader:
         if isinstance(node.value, ast.Name) and self.globals.get(node.value.id) is math and node.attr in ("inf", "pi", "e", "nan"):
             return Expression("const", [getattr(math, node.attr)], float)
         path = self.path(node)
-        if path.kind not in (int, float):
+        if not is_number(path.kind):
             raise self.refuse(node, f"'{ast.unparse(node)}' as a number")
-        return Expression("word" if path.kind is int else "number", [path], path.kind)
+        return Expression("word", [path], int) if path.kind is int else Expression("number", [path], CHANGING[path.kind])
 
     def _e_Subscript(self, node: ast.Subscript) -> Expression:
         if isinstance(node.value, ast.Attribute) and node.value.attr == "shape" and isinstance(node.slice, ast.Constant):
@@ -529,7 +531,7 @@ class Reader:
                 continue
             path = self.path(a)
             if path.kind is not kind and not (is_array(kind) and is_array(path.kind) and _alike(path.kind, kind)):
-                raise self.refuse(a, f"'{ast.unparse(a)}' is a {_name(path.kind)}, and '{name}' of '{target.__name__}' a {_name(kind)}")
+                raise self.refuse(a, f"'{ast.unparse(a)}' is a {name_of(path.kind)}, and '{name}' of '{target.__name__}' a {name_of(kind)}")
             args.append(path)
         self.unit.get(target)  # refuse what is wrong in it here
         return Expression("call", [target, *args], returns)
@@ -537,10 +539,6 @@ class Reader:
 
 def _alike(given: type[Array[Any]], wanted: type[Array[Any]]) -> bool:
     return (given.element, given.axes, given.own, given.outside) == (wanted.element, wanted.axes, wanted.own, wanted.outside)
-
-
-def _name(kind: Any) -> str:
-    return getattr(kind, "__name__", str(kind))
 
 
 def floating(e: Expression) -> Expression:

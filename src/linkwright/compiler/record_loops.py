@@ -20,7 +20,7 @@ import numpy as np
 from linkwright.compiler import cache, native
 from linkwright.compiler.loop_code import LoopCode, lock
 from linkwright.compiler.loop_tree import NUMBERS, signature_of
-from linkwright.compiler.records import ALL_LANES, Layout, LoopError, declaration, is_array, is_record
+from linkwright.compiler.records import ALL_LANES, Layout, LoopError, declaration, is_array, is_record, name_of
 
 WRITERS = ("records", "loop_tree", "loop_lanes", "loop_llvm", "loop_entry", "loop_code", "record_loops")  # their text decides the code
 
@@ -58,7 +58,7 @@ def digest(function: Any) -> str:
         used = {n: f.__globals__[n] for n in code.co_names if n in f.__globals__}
         numbers = [(n, x) for n, x in used.items() if isinstance(x, (int, float))]
         arguments, returns = signature_of(f)
-        kinds = [[name, declaration(kind) if is_record(kind) else kind.__name__] for name, kind in arguments]
+        kinds = [[name, declaration(kind) if is_record(kind) else name_of(kind)] for name, kind in arguments]
         out.update(repr((f.__qualname__, code.co_code, code.co_consts, code.co_names, code.co_varnames, numbers, kinds, returns)).encode())
         for g in used.values():
             if isinstance(g, FunctionType) and g not in seen and g.__module__ != "linkwright.compiler.records":
@@ -90,11 +90,25 @@ class Loop:
         self.slots = np.array(layout.slots, dtype=np.int64)
         self._idle: list[tuple[np.ndarray, int]] = []
         self._filled: dict[str, np.ndarray] = {}
+        self._attached: dict[str, np.ndarray] = {}
 
     def fill(self, path: str, values: Any) -> None:
         """Put values that are the same for all items into an array of the record: tables, constants."""
-        self._filled[path] = np.asarray(values)
+        values = np.asarray(values)
+        if values.size:
+            self._filled[path] = values
         self._idle.clear()
+
+    def attach(self, path: str, array: np.ndarray) -> None:
+        """Say which array a `Column` or `Rows` of the record is."""
+        at, kind = self.layout.outside[path]
+        address, *strides, _, _ = _outside(kind, array, 0)
+        self.slots[at : at + 1 + kind.axes] = address, *strides
+        self._attached[path] = array
+
+    def record(self, memory: tuple[np.ndarray, int], lane: int = 0) -> Any:
+        """Return the record in a memory as Python sees it, of a lane."""
+        return self.layout.object(memory[0], self._attached, lane)
 
     def memory(self) -> tuple[np.ndarray, int]:
         """Return floats for the record and their address."""
@@ -157,7 +171,7 @@ class Loop:
         shape = (items,) if isinstance(items, int) else items
         out = np.empty(shape, dtype=self.returns or object)
         for item in np.ndindex(*shape):
-            record = self.layout.object(self.memory()[0])
+            record = self.record(self.memory())
             given = [self._given(kind, x, item) for kind, x in zip(self.kinds, arguments, strict=True)]
             out[item] = self.function(record, *given)
         return out
@@ -187,6 +201,18 @@ class Bound:
             self._numbers[k] = at, kind
             at += 2 + kind.axes + 1 if is_array(kind) else 1
 
+    def record(self, lane: int = 0) -> Any:
+        """Return the record as Python sees it, of a lane."""
+        return self.loop.record(self.memory, lane)
+
+    def get(self, path: str, lane: int = 0) -> Any:
+        """Return a number of the record."""
+        return self.loop.layout.get(self.memory[0], path, lane)
+
+    def put(self, path: str, value: float, lane: int = 0) -> None:
+        """Set a number of the record."""
+        self.loop.layout.put(self.memory[0], path, value, lane)
+
     def number(self, argument: int, value: Any) -> None:
         """Give another value to an argument that is a number, counted from the one after the record."""
         at, kind = self._numbers[argument]
@@ -206,7 +232,7 @@ class PythonBound(Bound):
     def __init__(self, loop: Loop, items: int, arguments: tuple[Any, ...]):
         self.loop, self.arguments, self.memory = loop, list(arguments), loop.memory()
         self.results: np.ndarray = np.empty(items, dtype=loop.returns or object)
-        self._record = loop.layout.object(self.memory[0])
+        self._record = loop.record(self.memory)
 
     def number(self, argument: int, value: Any) -> None:
         self.arguments[argument] = value

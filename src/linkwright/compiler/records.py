@@ -4,10 +4,10 @@
         q: Floats = sized("nq")
         rate: Floats = sized("nq")
 
-A field is an array, a whole number (`int`: fixed for a layout), a number (`float`: it may change), another record, or a kernel. `Floats`,
-`Matrix`, `Ints` and `float` have a value of each lane; `Shared`, `SharedMatrix` and `SharedInts` are common to all lanes. Sizes are symbols
-of the declaration, and one dictionary {"nq": 3, ...} lays out everything. `Column` and `Rows` are arrays outside of records, with any
-strides.
+A field is an array, a whole number (`int`: fixed for a layout), a number that may change (`float`, or `Count` if it is whole), another
+record, or a kernel. `Floats`, `Matrix`, `Ints`, `float` and `Count` have a value of each lane; `Shared`, `SharedMatrix` and `SharedInts`
+are common to all lanes. Sizes are symbols of the declaration, and one dictionary {"nq": 3, ...} lays out everything. `Column` and `Rows`
+are arrays outside of records, with any strides. As a field such an array is common to all lanes, and `Loop.attach` says which one it is.
 
     class CloseInputs(Record): ...       blocks of a kernel that a loop names; a block that the program lacks has length 0
     class Close(Kernel):
@@ -19,10 +19,12 @@ In memory a record is a table of slots (places and lengths) and a block of float
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy as copy_of
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Generic, Protocol, TypeVar, get_origin, get_type_hints
 
 import numpy as np
 
@@ -32,6 +34,14 @@ LINE = 8  # arrays begin at a multiple of so many numbers, a cache line
 ALL_LANES = 8  # states in a block of lanes; every entry of a block has so many numbers, one after the other
 
 T = TypeVar("T", int, float)
+Count = Annotated[int, "may change"]
+
+
+class Counted:
+    """The kind of a field that is declared as `Count`."""
+
+
+CHANGING: dict[Any, type] = {float: float, Counted: int}  # numbers of a record that loops may change, and their kinds as values
 
 
 class LoopError(LinkwrightError):
@@ -146,6 +156,7 @@ class Kernel(Record):
 # of a kernel, before those of its blocks: its code, inputs, outputs, work; with lanes its code for one lane, how many inputs and outputs it
 # has, and room for those of one lane
 KERNEL_SLOTS = ("address", "first", "last", "work", "alone", "n_in", "n_out", "alone_first", "alone_last", "alone_work")
+ALONE = KERNEL_SLOTS.index("alone")
 
 
 def run(kernel: Kernel) -> int:
@@ -166,15 +177,25 @@ def copy(to: Array[T], source: Array[T]) -> None:
 @cache
 def fields_of(record: type[Record]) -> dict[str, Any]:
     """Return the kinds of a record's fields by name; refuse what no field can be."""
-    kinds = {name: kind for name, kind in get_type_hints(record).items() if get_origin(kind) is not ClassVar}
+    hints = get_type_hints(record, include_extras=True)
+    kinds = {name: Counted if kind == Count else kind for name, kind in hints.items() if get_origin(kind) is not ClassVar}
     for name, kind in kinds.items():
-        known = kind in (int, float) or (isinstance(kind, type) and issubclass(kind, (Array, Record)))
-        if not known or (isinstance(kind, type) and issubclass(kind, Array) and kind.outside):
-            given = getattr(kind, "__name__", kind)
-            raise LoopError(f"{record.__name__}.{name}: a field of a record is int, float, an array, a record or a kernel, not {given}.")
+        if not is_number(kind) and not is_array(kind) and not is_record(kind):
+            allowed = "int, float, Count, an array, a record or a kernel"
+            raise LoopError(f"{record.__name__}.{name}: a field of a record is {allowed}, not {name_of(kind)}.")
     if issubclass(record, Kernel) and set(kinds) != {"x", "y"}:
         raise LoopError(f"{record.__name__}: a kernel has the fields x and y, its inputs and outputs.")
     return kinds
+
+
+def is_number(kind: Any) -> bool:
+    """True if a field is a number: one that is fixed, or one that loops may change."""
+    return kind is int or kind in CHANGING
+
+
+def name_of(kind: Any) -> str:
+    """Return the name of a kind, for messages and digests."""
+    return "Count" if kind is Counted else getattr(kind, "__name__", str(kind))
 
 
 def is_array(kind: Any) -> bool:
@@ -198,7 +219,7 @@ def sizes_of(record: type[Record], name: str) -> tuple[str | int, ...] | None:
 @cache
 def slots(kind: Any) -> int:
     """Return the number of slots of a field."""
-    if kind in (int, float):
+    if is_number(kind):
         return 1
     if is_array(kind):
         return 1 + kind.axes
@@ -222,7 +243,7 @@ def declaration(record: type[Record]) -> list[Any]:
     """Return everything about a record that code depends on, as plain data."""
     out: list[Any] = [record.__qualname__, issubclass(record, Kernel) and record.alone]
     for name, kind in fields_of(record).items():
-        out.append([name, declaration(kind) if is_record(kind) else kind.__name__])
+        out.append([name, declaration(kind) if is_record(kind) else name_of(kind)])
     return out
 
 
@@ -282,7 +303,11 @@ class Layout:
         self.slots: list[int] = []
         self.arrays: dict[str, tuple[int, tuple[int, ...], type[Array[Any]]]] = {}
         self.numbers: dict[str, int] = {}
-        self.size = 0
+        self.counted: set[str] = set()  # those that are whole
+        self.outside: dict[str, tuple[int, type[Array[Any]]]] = {}  # slots of arrays outside, and their kinds
+        self.codes: dict[str, int] = {}  # slots at which kernels begin
+        self.addresses: dict[str, Any] = {}  # of kernels: those of `coded`, in place of their own
+        self.size = self._packed = 0
         self._later: list[tuple[int, str]] = []
         self._add(self.record, "")
         for at, key in self._later:
@@ -292,6 +317,15 @@ class Layout:
         at = self.size
         self.size += -(-n // LINE) * LINE
         return at
+
+    def _number(self) -> int:
+        """Room for a number: in lanes a line of its own, in one lane next to others."""
+        if self.lanes > 1:
+            return self._room(self.lanes)
+        if self._packed % LINE == 0:
+            self._packed = self._room(LINE)
+        self._packed += 1
+        return self._packed - 1
 
     def _place(self, key: str) -> int:
         source = self.same[key]
@@ -313,9 +347,14 @@ class Layout:
             key = f"{path}{name}"
             if kind is int:
                 self.slots.append(self.whole(name, key))
-            elif kind is float:
-                self.numbers[key] = self._room(self.lanes)
+            elif kind in CHANGING:
+                self.numbers[key] = self._number()
+                if CHANGING[kind] is int:
+                    self.counted.add(key)
                 self.slots.append(self.numbers[key])
+            elif is_array(kind) and kind.outside:
+                self.outside[key] = len(self.slots), kind
+                self.slots += [0] * slots(kind)
             elif is_array(kind):
                 self._add_array(record, name, key, kind)
             elif is_kernel(kind):
@@ -332,7 +371,7 @@ class Layout:
             at = 0
             self._later.append((len(self.slots), key))
         else:
-            at = self._room(int(np.prod(shape)) * (self.lanes if kind.own else 1))
+            at = self._room(math.prod(shape) * (self.lanes if kind.own else 1))
         self.arrays[key] = (at, shape, kind)
         self.slots += [at, *shape]
 
@@ -342,6 +381,7 @@ class Layout:
         k = self.kernels[key] or ABSENT
         x = self.arrays[f"{self.inputs[key]}.x"][0] if key in self.inputs else self._room(k.n_in * self.lanes)
         y = self._room(k.n_out * self.lanes)
+        self.codes[key] = len(self.slots)
         self.slots += [k.address if isinstance(k.address, int) else 0, x, y, self._room(k.work), k.alone, k.n_in, k.n_out]
         self.slots += [self._room(n if k.alone else 0) for n in (k.n_in, k.n_out, k.alone_work)]
         self.arrays[f"{key}.x"], self.arrays[f"{key}.y"] = (x, (k.n_in,), Floats), (y, (k.n_out,), Floats)
@@ -357,58 +397,112 @@ class Layout:
         at, shape, kind = self.arrays[path]
         if kind.own and self.lanes > 1:
             shape = (*shape, self.lanes)
-        part = floats[at : at + int(np.prod(shape))]
+        part = floats[at : at + math.prod(shape)]
         return (part.view(np.int64) if kind.element is int else part).reshape(shape)
 
-    def object(self, floats: np.ndarray) -> Any:
-        """Return the record as loops that run as Python see it: arrays are views of the floats. One lane only."""
-        return self._object(self.record, "", floats)
+    def object(self, floats: np.ndarray, outside: Mapping[str, np.ndarray] | None = None, lane: int = 0) -> Any:
+        """Return the record as loops that run as Python see it: arrays are views of the floats. Of several lanes it is one of them, whose
+        kernels cannot run."""
+        return _Seen(self, floats, outside or {}, lane).record(self.record, "")
 
-    def _object(self, record: type[Record], path: str, floats: np.ndarray) -> Any:
-        kinds = fields_of(record)
-        out = _python_class(record)()
-        for name, kind in kinds.items():
-            key = f"{path}{name}"
-            if kind is int:
-                value: Any = self.whole(name, key)
-            elif kind is float:
-                at = self.numbers[key]
-                value = floats[at : at + 1]
-            elif is_array(kind):
-                value = self.view(floats, key)
-            else:
-                value = self._object(kind, f"{key}.", floats)
-            vars(out)[f"_{name}" if kind is float else name] = value
-        if is_kernel(record):
-            key = path.removesuffix(".")
-            vars(out)["run"] = _call(self.kernels[key] or ABSENT, self.view(floats, f"{key}.x"), self.view(floats, f"{key}.y"))
+    def get(self, floats: np.ndarray, path: str, lane: int = 0) -> Any:
+        """Return a number that loops change."""
+        at = self.numbers[path] + lane
+        return floats[at : at + 1].view(np.int64)[0] if path in self.counted else floats[at]
+
+    def put(self, floats: np.ndarray, path: str, value: float, lane: int = 0) -> None:
+        """Set a number that loops change."""
+        at = self.numbers[path] + lane
+        if path in self.counted:
+            floats[at : at + 1].view(np.int64)[0] = value
+        else:
+            floats[at] = value
+
+    def coded(self, codes: Mapping[str, tuple[Any, int]]) -> Layout:
+        """Return the same layout with other code behind its kernels: address and code for one lane by name."""
+        out = copy_of(self)
+        out.slots, out.addresses = list(self.slots), {name: address for name, (address, _) in codes.items()}
+        for name, (address, alone) in codes.items():
+            at = self.codes[name]
+            out.slots[at] = address if isinstance(address, int) else 0
+            out.slots[at + ALONE] = alone
         return out
 
 
-def _call(kernel: KernelPlace, x: np.ndarray, y: np.ndarray) -> Callable[[], int]:
-    """Return a call of a kernel with its arrays."""
-    function, w = kernel.address, np.zeros(kernel.work + LINE)
+@dataclass
+class _Seen:
+    """A record in memory as Python sees it; what nobody asks for is not made."""
+
+    layout: Layout
+    floats: np.ndarray
+    outside: Mapping[str, np.ndarray]
+    lane: int
+
+    def record(self, kind: type[Record], path: str) -> Any:
+        out = _python_class(kind)()
+        vars(out).update(_seen=self, _path=path)
+        return out
+
+    def field(self, kind: Any, name: str, key: str) -> Any:
+        if kind is int:
+            return self.layout.whole(name, key)
+        if kind in CHANGING:
+            at = self.layout.numbers[key] + self.lane
+            value = self.floats[at : at + 1]
+            return value.view(np.int64) if CHANGING[kind] is int else value
+        if is_record(kind):
+            return self.record(kind, f"{key}.")
+        if kind.outside:
+            return self.outside.get(key, np.zeros((0,) * kind.axes))
+        view = self.layout.view(self.floats, key)
+        return view[..., self.lane] if kind.own and self.layout.lanes > 1 else view
+
+    def call(self, path: str) -> Callable[[], int]:
+        key = path.removesuffix(".")
+        layout = self.layout
+        kernel = layout.kernels[key] or ABSENT
+        address = layout.addresses.get(key, kernel.address)
+        return _call(address, kernel.work, layout.view(self.floats, f"{key}.x"), layout.view(self.floats, f"{key}.y"))
+
+
+def _call(function: Any, work: int, x: np.ndarray, y: np.ndarray) -> Callable[[], int]:
+    """Return a call of a kernel, by address or a callable, with its arrays."""
+    w = np.zeros(work + LINE)
     if isinstance(function, int):
         from linkwright.compiler.callbacks import from_address
 
         function = from_address(function)
         first = -w.ctypes.data // 8 % LINE
-        w = w[first : first + kernel.work]
+        w = w[first : first + work]
     return lambda: int(function(x, y, w))
 
 
 @cache
 def _python_class(record: type[Record]) -> type:
     """A class of objects with the fields of a record; numbers are properties that look into the floats."""
+    kinds = fields_of(record)
+
+    def made(self: Any, name: str) -> Any:
+        """A field that is asked for the first time."""
+        own = vars(self)
+        field = name.removeprefix("_")
+        if name == "run" and is_kernel(record):
+            value: Any = own["_seen"].call(own["_path"])
+        elif field in kinds:
+            value = own["_seen"].field(kinds[field], field, f"{own['_path']}{field}")
+        else:
+            raise AttributeError(f"'{record.__name__}' has no field '{name}'.")
+        own[name] = value
+        return value
 
     def number(name: str) -> property:
-        def get(self: Any) -> float:
-            return float(vars(self)[name][0])
+        def get(self: Any) -> Any:
+            return getattr(self, name)[0]
 
-        def put(self: Any, value: float) -> None:
-            vars(self)[name][0] = value
+        def put(self: Any, value: Any) -> None:
+            getattr(self, name)[0] = value
 
         return property(get, put)
 
-    numbers = {name: number(f"_{name}") for name, kind in fields_of(record).items() if kind is float}
-    return type(record.__name__, (), numbers)
+    numbers = {name: number(f"_{name}") for name, kind in kinds.items() if kind in CHANGING}
+    return type(record.__name__, (), {"__getattr__": made, **numbers})

@@ -34,7 +34,7 @@ from linkwright.drives.input_equations import (
 from linkwright.drives.motion import BoundMotion, check_start
 from linkwright.errors import UsageError, counted
 from linkwright.integrators import StepKernel, python_kernel
-from linkwright.integrators.step_size import SAME_STEP
+from linkwright.integrators.step import SAME_STEP
 from linkwright.model.curves import MOST_TRACED
 from linkwright.model.curves.piecewise import Periodic, Piecewise
 from linkwright.results.state import State

@@ -1,10 +1,11 @@
 """Time integration of equations given as kernels: methods by name, projection onto the loops, events, samples.
 
-A method is a file with a table (`problem.Method`) and a line in `integration.INTEGRATORS`; the loops are written once as plain
-Python and run as such or compiled: `runge_kutta` and `rosenbrock` (stages), `step` (a step), `step_size` (its size),
-`step_output` (samples and events), `stop_rests` (rigid stops that hold), `time_loop` (all steps). A table with gamma
-is a Rosenbrock method's. `environment_steps` and `environments` do single steps of many states under inputs that a
-program gives from call to call.
+A method is a file with a table (`problem.Method`) and a line in `integration.INTEGRATORS`. The loops are written once, on the record of
+a run (`run_state`), as plain Python, and run as such or as machine code, for one run or for eight at a time: `stages` (the equations,
+stages of explicit and Rosenbrock methods), `step` (a step and its size), `break_points` and `step_output` (samples and events),
+`stop_rests` (rigid stops that hold), `time_loop` (all steps, and many runs). `integration` runs them, `parallel_runs` many at a time.
+`environment_steps` and `environments` do single steps of many states under inputs that a program gives from call to call. `contact` has
+Coulomb's law.
 """
 
 from linkwright.integrators.integration import INTEGRATORS, integrate, method_of

@@ -8,29 +8,15 @@ and the side changes. Two exceptions:
   lead back to the break point (dry friction at rest), and no step could get away from it;
 - so are all where the continuation beyond a break point has no value (the root of a negative number).
 
-Functions of the subset that `compiler.native_loops` makes native; `plan`, `floats` and `counts`: see `memory_layout`.
+Loops on the record of a run.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
-from linkwright.compiler.native_loops import evaluate
+from linkwright.compiler.records import copy, run
 from linkwright.compiler.switches import SIDE
-from linkwright.integrators.memory_layout import (
-    END,
-    FIXED,
-    LARGEST,
-    NEXT,
-    REFUSED_BREAKS,
-    START,
-    SWITCHED,
-    SWITCHES,
-    TIME,
-    USED,
-    MemoryPlan,
-)
-from linkwright.integrators.runge_kutta import cause, derivative, drive, rates_at
+from linkwright.integrators.run_state import RunState
+from linkwright.integrators.stages import cause, derivative, drive
 
 CHATTER = 4
 CALM = 16
@@ -46,151 +32,155 @@ def sign(x: float) -> int:
     return 1 if x > 0.0 else (-1 if x < 0.0 else 0)
 
 
-def look(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, which: int) -> int:
-    """Watched functions at the row x into g_now; 0 or the reason to stop. The last events are pushes of the stops that hold."""
-    outcome, own = 0, plan.n_events - plan.n_rests
+def look(s: RunState, which: int) -> int:
+    """Watched functions at the full row into g_now; 0 or the reason to stop. The last events are pushes of the stops that hold."""
+    w, y, z, r = s.watched, s.events.y, s.switches.y, s.rests
+    outcome, rests = 0, len(s.rests.push)
+    own = s.n_events - rests
     if own > 0 and which != SWITCHES_ONLY:
-        outcome = cause(evaluate(plan.events, floats, plan.x, plan.out, plan.work))
+        outcome = cause(run(s.events))
         for e in range(own):
-            floats[plan.g_now + e] = floats[plan.out + e]
-    if outcome == 0 and plan.n_rests > 0 and which != SWITCHES_ONLY:
-        outcome = rates_at(plan, floats, counts, plan.resting_rates, floats[plan.x + plan.n])
-        for r in range(plan.n_rests):
-            floats[plan.g_now + own + r] = -floats[plan.outward + r] * floats[plan.push + r]
-    if outcome == 0 and plan.n_watched > plan.n_events and which != EVENTS_ONLY:
-        outcome = cause(evaluate(plan.switches, floats, plan.x, plan.out, plan.work))
-        for e in range(plan.n_watched - plan.n_events):
-            floats[plan.g_now + plan.n_events + e] = floats[plan.out + e]
+            w.g_now[e] = y.values[e]
+    if outcome == 0 and rests > 0 and which != SWITCHES_ONLY:
+        outcome = derivative(s, s.spare, s.inputs.x.t[0])
+        for e in range(rests):
+            w.g_now[own + e] = -r.outward[e] * r.push[e]
+    if outcome == 0 and len(w.loose) > 0 and which != EVENTS_ONLY:
+        outcome = cause(run(s.switches))
+        for e in range(len(w.loose)):
+            w.g_now[s.n_events + e] = z.values[e]
     return outcome
 
 
-def begin_sides(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
-    """Sides at the start, where x and K[0] are known; of a function that is zero, that a moment later."""
-    floats[plan.x + plan.n] = floats[START]
-    outcome = look(plan, floats, counts, BOTH)
+def begin_sides(s: RunState) -> int:
+    """Sides at the start, where the full row and K[0] are known; of a function that is zero, that a moment later."""
+    x, w = s.inputs.x, s.watched
+    x.t[0] = s.start
+    outcome = look(s, BOTH)
     unsure = 0
-    for e in range(plan.n_watched):
-        floats[plan.g + e] = floats[plan.g_now + e]
-        counts[plan.side + e] = sign(floats[plan.g + e])
-        if e >= plan.n_events:
-            counts[plan.again + e - plan.n_events] = 0
-            counts[plan.loose + e - plan.n_events] = 0
-            unsure += 1 if counts[plan.side + e] == 0 else 0
-    if outcome != 0 or plan.n_watched == plan.n_events:
+    for e in range(len(w.g)):
+        w.g[e] = w.g_now[e]
+        w.side[e] = sign(w.g[e])
+        if e >= s.n_events:
+            w.again[e - s.n_events] = 0
+            w.loose[e - s.n_events] = 0
+            unsure += 1 if w.side[e] == 0 else 0
+    if outcome != 0 or len(w.loose) == 0:
         return outcome
     if unsure > 0:
-        ahead = AHEAD * min(floats[END] - floats[START], floats[LARGEST])
-        if floats[FIXED] > 0.0:
-            ahead = min(ahead, AHEAD * floats[FIXED])
-        for i in range(plan.n):
-            floats[plan.x + i] = floats[plan.y + i] + ahead * floats[plan.K + i]
-        floats[plan.x + plan.n] = floats[START] + ahead
-        if look(plan, floats, counts, SWITCHES_ONLY) == 0:
-            for e in range(plan.n_events, plan.n_watched):
-                if counts[plan.side + e] == 0:
-                    counts[plan.side + e] = sign(floats[plan.g_now + e])
-    set_sides(plan, floats, counts)
-    for i in range(plan.n):
-        floats[plan.x + i] = floats[plan.y + i]
-    return derivative(plan, floats, counts, 0, floats[START])
+        ahead = AHEAD * min(s.end - s.start, s.largest)
+        if s.fixed > 0.0:
+            ahead = min(ahead, AHEAD * s.fixed)
+        for i in range(len(s.y)):
+            x.state[i] = s.y[i] + ahead * s.K[0, i]
+        x.t[0] = s.start + ahead
+        if look(s, SWITCHES_ONLY) == 0:
+            for e in range(s.n_events, len(w.g)):
+                if w.side[e] == 0:
+                    w.side[e] = sign(w.g_now[e])
+    set_sides(s)
+    copy(x.state, s.y)
+    return derivative(s, 0, s.start)
 
 
-def set_sides(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> None:
+def set_sides(s: RunState) -> None:
     """Sides into the parameters of both rows; zero where a function is left alone."""
-    for k in range(plan.n_watched - plan.n_events):
-        side = SIDE * counts[plan.side + plan.n_events + k] if counts[plan.loose + k] == 0 else 0.0
-        floats[plan.x + plan.n + plan.sides + k] = side
-        floats[plan.m + plan.nm + plan.sides + k] = side
+    w = s.watched
+    for k in range(len(w.loose)):
+        side = SIDE * w.side[s.n_events + k] if w.loose[k] == 0 else 0.0
+        s.inputs.x.sides[k] = side
+        s.rates.x.sides[k] = side
 
 
-def renew_sides(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
-    """Sides after held values changed, at the state and time in x."""
-    outcome = look(plan, floats, counts, SWITCHES_ONLY)
-    for e in range(plan.n_events, plan.n_watched):
-        floats[plan.g + e] = floats[plan.g_now + e]
-        if sign(floats[plan.g + e]) != 0:
-            counts[plan.side + e] = sign(floats[plan.g + e])
-    set_sides(plan, floats, counts)
+def renew_sides(s: RunState) -> int:
+    """Sides after held values changed, at the full row."""
+    w = s.watched
+    outcome = look(s, SWITCHES_ONLY)
+    for e in range(s.n_events, len(w.g)):
+        w.g[e] = w.g_now[e]
+        if sign(w.g[e]) != 0:
+            w.side[e] = sign(w.g[e])
+    set_sides(s)
     return outcome
 
 
-def let_go(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> None:
+def let_go(s: RunState) -> None:
     """Leave all switching functions alone for a while: beyond their break points there is no smooth continuation."""
-    for k in range(plan.n_watched - plan.n_events):
-        counts[plan.loose + k] = max(counts[plan.loose + k], 2)
-    set_sides(plan, floats, counts)
+    for k in range(len(s.watched.loose)):
+        s.watched.loose[k] = max(s.watched.loose[k], 2)
+    set_sides(s)
 
 
-def hidden(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> bool:
+def hidden(s: RunState) -> bool:
     """True if a function crosses zero more than once in the step just tried, by the cubic through it: then it was too long."""
-    n, h, last = plan.n, floats[USED], plan.K + plan.stages * plan.n
-    for k in range(plan.n_watched - plan.n_events):
-        counts[plan.sign_before + k] = counts[plan.side + plan.n_events + k]
-        counts[plan.crossings + k] = 0
+    x, w, h = s.inputs.x, s.watched, s.used
+    for k in range(len(w.loose)):
+        w.sign_before[k] = w.side[s.n_events + k]
+        w.crossings[k] = 0
     for j in range(1, INNER + 2):
-        s = j / (INNER + 1)
-        for i in range(n):
-            rise = floats[plan.new + i] - floats[plan.y + i]
-            bend = h * floats[plan.K + i] - rise
-            rest = rise - h * floats[last + i] - bend
-            floats[plan.x + i] = floats[plan.y + i] + s * (rise + (1.0 - s) * (bend + s * rest))
-        floats[plan.x + n] = floats[TIME] + s * h
-        if look(plan, floats, counts, SWITCHES_ONLY) != 0:
+        share = j / (INNER + 1)
+        for i in range(len(s.y)):
+            rise = s.new[i] - s.y[i]
+            bend = h * s.K[0, i] - rise
+            rest = rise - h * s.K[s.stages, i] - bend
+            x.state[i] = s.y[i] + share * (rise + (1.0 - share) * (bend + share * rest))
+        x.t[0] = s.time + share * h
+        if look(s, SWITCHES_ONLY) != 0:
             return False
-        for k in range(plan.n_watched - plan.n_events):
-            now = sign(floats[plan.g_now + plan.n_events + k])
-            if now * counts[plan.sign_before + k] < 0:
-                counts[plan.crossings + k] += 1
+        for k in range(len(w.loose)):
+            now = sign(w.g_now[s.n_events + k])
+            if now * w.sign_before[k] < 0:
+                w.crossings[k] += 1
             if now != 0:
-                counts[plan.sign_before + k] = now
+                w.sign_before[k] = now
     found = False
-    for k in range(plan.n_watched - plan.n_events):
-        if counts[plan.crossings + k] > 1 and counts[plan.loose + k] == 0:
+    for k in range(len(w.loose)):
+        if w.crossings[k] > 1 and w.loose[k] == 0:
             found = True
-            if counts[REFUSED_BREAKS] >= CHATTER:
-                counts[plan.loose + k] = CALM
-    if found and counts[REFUSED_BREAKS] >= CHATTER:
-        set_sides(plan, floats, counts)
-    if not found or h < SHORTEST * (floats[END] - floats[START]):
-        counts[REFUSED_BREAKS] = 0
+            if w.refused >= CHATTER:
+                w.loose[k] = CALM
+    if found and w.refused >= CHATTER:
+        set_sides(s)
+    if not found or h < SHORTEST * (s.end - s.start):
+        w.refused = 0
         return False
-    counts[REFUSED_BREAKS] += 1
+    w.refused += 1
     return True
 
 
-def passed(plan: MemoryPlan, counts: np.ndarray, e: int, now: int, hit: bool) -> None:
+def passed(s: RunState, e: int, now: int, hit: bool) -> None:
     """Count steps of a switching function: those it ended in a row, and those it is left alone."""
-    k = e - plan.n_events
-    if counts[plan.loose + k] > 0:
-        counts[plan.loose + k] = counts[plan.loose + k] - 1 if now == counts[plan.side + e] else CALM
+    w, k = s.watched, e - s.n_events
+    if w.loose[k] > 0:
+        w.loose[k] = w.loose[k] - 1 if now == w.side[e] else CALM
     if not hit:
-        counts[plan.again + k] = 0
+        w.again[k] = 0
 
 
-def turn_over(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, theta: float, slack: float) -> int:
-    """The state at share theta of the step, in `new` and NEXT, as its end: sides of the functions that cross there change."""
-    for i in range(plan.n):
-        floats[plan.x + i] = floats[plan.new + i]
-    floats[plan.x + plan.n] = floats[NEXT]
+def turn_over(s: RunState, theta: float, slack: float) -> int:
+    """The state at share theta of the step, in `new` and `next`, as its end: sides of the functions that cross there change."""
+    w = s.watched
+    copy(s.inputs.x.state, s.new)
+    s.inputs.x.t[0] = s.next
     outcome = 0
-    if plan.driven > 0:
-        outcome = drive(plan, floats, counts, plan.spare, floats[NEXT])
+    if s.driven > 0:
+        outcome = drive(s, s.spare, s.next)
     if outcome == 0:
-        outcome = look(plan, floats, counts, BOTH)
+        outcome = look(s, BOTH)
     if outcome != 0:
         return outcome
-    for e in range(plan.n_watched):
-        now = sign(floats[plan.g_now + e])
-        floats[plan.g + e] = floats[plan.g_now + e]
-        if floats[plan.theta + e] <= (theta if e < plan.n_events else theta + slack):  # an event is noted first, if only in the next step
-            if now != counts[plan.side + e]:
-                floats[plan.g + e] = 1e-300 * counts[plan.side + e]
-            if e >= plan.n_events:
-                counts[plan.again + e - plan.n_events] = counts[plan.again + e - plan.n_events] + 1 if theta < STALLED else 0
-                if counts[plan.again + e - plan.n_events] >= CHATTER:
-                    counts[plan.loose + e - plan.n_events] = CALM
-        elif floats[plan.theta + e] < NOWHERE:
-            counts[plan.side + e] = -counts[plan.side + e]  # further on in the step, which is not done yet
-    counts[SWITCHES] += 1
-    counts[SWITCHED] = 1
+    for e in range(len(w.g)):
+        now = sign(w.g_now[e])
+        w.g[e] = w.g_now[e]
+        if w.theta[e] <= (theta if e < s.n_events else theta + slack):  # an event is noted first, if only in the next step
+            if now != w.side[e]:
+                w.g[e] = 1e-300 * w.side[e]
+            if e >= s.n_events:
+                w.again[e - s.n_events] = w.again[e - s.n_events] + 1 if theta < STALLED else 0
+                if w.again[e - s.n_events] >= CHATTER:
+                    w.loose[e - s.n_events] = CALM
+        elif w.theta[e] < NOWHERE:
+            w.side[e] = -w.side[e]  # further on in the step, which is not done yet
+    s.tally.break_points += 1
+    w.switched = 1
     return 0

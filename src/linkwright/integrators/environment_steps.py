@@ -23,8 +23,8 @@ from linkwright.compiler.records import (
     run,
     sized,
 )
-from linkwright.integrators.memory_layout import DEGENERATE, NOT_FINITE, OPEN, TURNED
-from linkwright.integrators.runge_kutta import cause, finite, put_row, stage_from
+from linkwright.integrators.run_state import DEGENERATE, NOT_FINITE, OPEN, TURNED
+from linkwright.integrators.stages import cause, finite, put_row, stage_from
 from linkwright.integrators.step import NEWTON_STEPS, TOO_FAR
 
 LAST_GAP = 1e-10  # dimensionless gap whose correction is the last one: it leaves the square of it

@@ -20,11 +20,11 @@ from linkwright.compiler.records import ALL_LANES as LANES
 from linkwright.compiler.records import KernelPlace, Layout
 from linkwright.errors import UsageError, nearest
 from linkwright.integrators import environment_steps as loops
-from linkwright.integrators import memory_layout as mem
+from linkwright.integrators import run_state as mem
 from linkwright.integrators.environment_steps import BACKED, Environment
 from linkwright.integrators.integration import INTEGRATORS, REASONS, is_native, method_of
-from linkwright.integrators.lanes import LEAST
 from linkwright.integrators.problem import Method, Problem, StepKernel, Tableau
+from linkwright.integrators.run_state import LEAST
 
 EULER = "euler"
 

@@ -1,19 +1,21 @@
-"""`integrate`: the time stepper seen from Python. Native or as Python, cut into slices so that it can be interrupted."""
+"""`integrate`: the time stepper seen from Python. As machine code or as Python, cut into slices so that it can be interrupted."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.compiler import native_loops
+from linkwright.compiler import native as machine_code
 from linkwright.compiler.callbacks import Callback, Interrupts
+from linkwright.compiler.record_loops import Bound, Loop
+from linkwright.compiler.records import KernelPlace, Layout
 from linkwright.errors import UsageError, counted, nearest
-from linkwright.integrators import memory_layout as mem
+from linkwright.integrators import run_state as mem
 from linkwright.integrators.dopri import DOPRI5, DOPRI8
-from linkwright.integrators.problem import Event, Method, Problem, Solution, StepKernel
+from linkwright.integrators.problem import Event, Method, Problem, Solution, StepKernel, Tableau
 from linkwright.integrators.rk4 import RK4
 from linkwright.integrators.rodas import RODAS
 from linkwright.integrators.time_loop import march
@@ -78,14 +80,12 @@ def integrate(
     if start.shape != (problem.n,) or not np.isfinite(start).all():
         raise UsageError(f"the start state needs {counted(problem.n, 'finite number')}.", name="start")
     native = is_native(engine)
-    slots, backs = slots_of(problem, native)
-    plan, floats, counts = mem.layout(problem, chosen.table, slots, times is not None)
-    floats[plan.y : plan.y + plan.n] = start
-    floats[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, CLOSED_RUN, OPEN_STEP, begun)
-    set_options(problem, chosen, floats, counts, most_steps)
-    run = _Run(problem, plan, floats, counts, times, observe)
-    loop = native_loops.native(march, (*run.arguments, 1)) if native else in_python(march)
-    code, left = run.go(loop, progress, slice_steps or 0, 64 if native else 8)
+    codes, backs = codes_of(problem, native)
+    run = _Run(problem, chosen, codes, times, observe, native)
+    run.state.y[:] = start
+    clock = Options(t0, t1, step or 0.0, smallest_step, largest_step, tolerance, begun)
+    set_options(run.call, 0, problem, chosen, clock, most_steps)
+    code, left = run.go(progress, slice_steps or 0, 64 if native else 8)
     return run.solution(code, left, raised(backs, code))
 
 
@@ -95,16 +95,28 @@ def raised(backs: Sequence[Callback], code: int) -> BaseException | None:
     return max(backs, key=lambda b: b.order).unanswered if failed is None and code == mem.UNANSWERED and backs else failed
 
 
-def in_python(loop: Callable[..., Any]) -> Callable[..., Any]:
-    """A loop that runs as Python, without warnings of numpy: as in machine code, a number that overflows is found by looking at it."""
-    return np.errstate(all="ignore")(loop)
+class Options(NamedTuple):
+    """What a run is told besides its problem and its method."""
+
+    start: float
+    end: float
+    fixed: float  # the step, or 0 where it is chosen
+    smallest: float
+    largest: float
+    tolerance: float
+    origin: float
 
 
-def set_options(problem: Problem, chosen: Method, floats: np.ndarray, counts: np.ndarray, most_steps: int | None) -> None:
-    """Set the options that follow from the problem and the method."""
-    floats[mem.STEP] = floats[mem.FIXED]
-    floats[mem.EVERY] = problem.every
-    counts[mem.MOST] = most_steps or (MOST_STEPS if chosen.adaptive else 1 << 62)
+def set_options(call: Bound, lane: int, problem: Problem, chosen: Method, options: Options, most_steps: int | None) -> None:
+    """Set the options in the record of a run, and what follows from problem and method."""
+    for name, value in options._asdict().items():
+        call.put(name, value, lane)
+    for name, value in (("closed", CLOSED_RUN), ("widest", OPEN_STEP), ("every", problem.every), ("above", problem.project_above)):
+        call.put(name, value, lane)
+    call.put("step", options.fixed, lane)
+    call.put("most", most_steps or (MOST_STEPS if chosen.adaptive else 1 << 62), lane)
+    for name in ("gamma", "exponent", "shrink", "grow", "safety"):
+        call.put(f"table.{name}", getattr(chosen.table, name), lane)
 
 
 Observer = Callable[[np.ndarray], Any]
@@ -114,15 +126,15 @@ class Headway:
     """Notices an adaptive run that makes too little way: the rest would take many times the steps, or the evaluations by the
     rank-revealing path, that anybody waits for."""
 
-    def __init__(self, plan: mem.MemoryPlan, floats: np.ndarray, counts: np.ndarray):
-        self.adaptive, self.floats, self.counts = plan.n_error > 0, floats, counts
+    def __init__(self, run: Bound, adaptive: bool):
+        self.adaptive, self.run = adaptive, run
         self.looked = 0
-        start = float(floats[mem.START])
+        start = float(run.get("start"))
         self.since = {name: (0, start) for name in WINDOWS}  # what was counted, and the time, at the beginning of each window
 
     @property
     def _attempts(self) -> int:
-        return int(self.counts[mem.STEPS] + self.counts[mem.REJECTIONS])
+        return int(self.run.get("tally.steps") + self.run.get("tally.rejected"))
 
     @property
     def ahead(self) -> int:
@@ -133,48 +145,52 @@ class Headway:
         if not self.adaptive or self.ahead > 0:
             return False
         self.looked = self._attempts
-        counted, now = {"steps": self.looked, "fallbacks": int(self.counts[mem.FALLBACKS])}, float(self.floats[mem.TIME])
+        counted = {"steps": self.looked, "fallbacks": fallbacks(self.run)}
+        now, end = float(self.run.get("time")), float(self.run.get("end"))
         hopeless = False
         for name, (window, most) in WINDOWS.items():
             before, then = self.since[name]
             if counted[name] - before >= window:
-                hopeless |= (float(self.floats[mem.END]) - now) * (counted[name] - before) > most * (now - then)
+                hopeless |= (end - now) * (counted[name] - before) > most * (now - then)
                 self.since[name] = counted[name], now
         return hopeless
+
+
+def fallbacks(run: Bound) -> int:
+    """Return how many evaluations the rank-revealing path has answered."""
+    return int(run.get("tally.fallbacks") + run.get("rests.fallbacks"))
 
 
 class _Run:
     """The slices of one run and what they left behind."""
 
     def __init__(
-        self,
-        problem: Problem,
-        plan: mem.MemoryPlan,
-        floats: np.ndarray,
-        counts: np.ndarray,
-        times: np.ndarray | None,
-        observe: Observer | None,
+        self, problem: Problem, method: Method, codes: dict[str, Any], times: np.ndarray | None, observe: Observer | None, native: bool
     ):
-        self.problem, self.plan, self.floats, self.counts = problem, plan, floats, counts
+        self.problem, self.adaptive, n = problem, method.adaptive, problem.n
         self.sampled, self.observe = times is not None, observe
         samples = np.zeros(0) if times is None else times
-        self.rows = np.zeros((BUFFER if times is None else len(samples), 1 + plan.n))
-        self.records = np.zeros((BUFFER, 2 + plan.n))
-        self.seen = np.zeros((BUFFER if self.sampled and observe else 0, 1 + plan.n))
-        self.ticks = np.zeros((BUFFER if plan.ticking else 0, 1 + plan.n_held))
-        self.arguments = (plan, floats, counts, mem.Output(samples, self.rows, self.seen, self.records, self.ticks))
+        self.rows = np.zeros((BUFFER if times is None else len(samples), 1 + n))
+        self.records = np.zeros((BUFFER if problem.event_specs else 0, 2 + n))
+        self.seen = np.zeros((BUFFER if self.sampled and observe else 0, 1 + n))
+        self.ticks = np.zeros((BUFFER if problem.sampler else 0, 1 + problem.n_held))
+        output = {"samples": samples, "rows": self.rows, "seen": self.seen, "records": self.records, "ticks": self.ticks}
+        loop = loop_of(march, problem, method.table, codes, output, sampled=self.sampled)
+        self.call: Bound = loop.bound(1, 0, native=native)
+        self.state = self.call.record()
         self.held: list[np.ndarray] = []
         self.done: list[np.ndarray] = []
         self.events: list[Event] = []
 
-    def go(self, loop: Callable[..., int], progress: Callable[[float, float], Any] | None, fixed: int, budget: int) -> tuple[int, str]:
+    def go(self, progress: Callable[[float, float], Any] | None, fixed: int, budget: int) -> tuple[int, str]:
         """Call the loop until it ends; returns (its code, "" or why it was left before)."""
-        headway = Headway(self.plan, self.floats, self.counts)
+        headway = Headway(self.call, self.adaptive)
         try:
             with Interrupts() as keys:
                 while True:
                     begun = time.perf_counter()
-                    code = int(loop(*self.arguments, min(fixed or budget, headway.ahead)))
+                    self.call.number(0, min(fixed or budget, headway.ahead))
+                    code = int(self.call()[0])
                     taken = time.perf_counter() - begun
                     budget = max(1, min(int(budget * min(4.0, SLICE_SECONDS / max(taken, 1e-9))), 1 << 40))
                     self._drain()
@@ -185,24 +201,25 @@ class _Run:
                         return code, ""
                     if headway.lost():
                         return mem.STUCK, ""
-                    if progress is not None and progress(float(self.floats[mem.TIME]), float(self.floats[mem.STEP])) is False:
+                    if progress is not None and progress(float(self.call.get("time")), float(self.call.get("step"))) is False:
                         return code, "stopped"
         except KeyboardInterrupt:
             self._drain()
             return mem.RUNNING, "interrupted"
 
     def _drain(self) -> None:
-        for record in self.records[: self.counts[mem.EVENTS]]:
+        out = self.state.out
+        for record in self.records[: out.event]:
             e = int(record[1])
             self.events.append(Event(float(record[0]), e, self.problem.event_specs[e].name, record[2:].copy()))
-        self.held.append(self.ticks[: self.counts[mem.TICKS]].copy())
-        self.counts[mem.EVENTS] = self.counts[mem.TICKS] = 0
-        steps = self.seen[: self.counts[mem.SEEN]]
+        self.held.append(self.ticks[: out.tick].copy())
+        out.event = out.tick = 0
+        steps = self.seen[: out.see]
         if not self.sampled:
-            steps = self.rows[: self.counts[mem.ROWS]].copy()
+            steps = self.rows[: out.row].copy()
             self.done.append(steps)
-            self.counts[mem.ROWS] = 0
-        self.counts[mem.SEEN] = 0
+            out.row = 0
+        out.see = 0
         if self.observe is not None and len(steps):
             self.observe(steps.copy())
 
@@ -210,35 +227,39 @@ class _Run:
         status, text = REASONS[code] if not left else (left, f"{left} by the caller")
         if isinstance(error, KeyboardInterrupt):
             status, text, error = "interrupted", "interrupted by the caller", None
-        now = float(self.floats[mem.TIME])
-        table = self.rows[: self.counts[mem.ROWS]].copy() if self.sampled else np.concatenate(self.done)
+        s = self.state
+        now = float(self.call.get("time"))
+        table = self.rows[: s.out.row].copy() if self.sampled else np.concatenate(self.done)
         message = f"t = {now:.6g} s: {text}" + (f" ({error})" if error is not None else "") + "."
-        end = self.floats[self.plan.y : self.plan.y + self.plan.n].copy()
-        held, events = np.concatenate(self.held), tuple(self.events)
-        first = self.plan.x + self.plan.n + self.plan.near
-        near = self.floats[first : first + self.plan.n_near].copy()
-        return Solution(table[:, 0], table[:, 1:], events, status, message, counters(self.counts, self.floats), now, end, error, near, held)
+        held, events, near = np.concatenate(self.held), tuple(self.events), s.inputs.x.near.copy()
+        counters = counters_of([self.call.get(f"tally.{name}") for name in mem.TALLIED]) | {"fallbacks": fallbacks(self.call)}
+        return Solution(table[:, 0], table[:, 1:], events, status, message, counters, now, s.y.copy(), error, near, held)
 
 
-def counters(counts: np.ndarray, floats: np.ndarray) -> dict[str, Any]:
-    """How a run went, by name; of many runs if `counts` and `floats` have more axes."""
-    return {
-        "steps": _plain(counts[..., mem.STEPS]),
-        "rejected": _plain(counts[..., mem.REJECTIONS]),
-        "refused": _plain(counts[..., mem.REFUSALS]),  # of the rejected: the correction would have been a jump
-        "evaluations": _plain(counts[..., mem.EVALUATIONS]),
-        "jacobians": _plain(counts[..., mem.JACOBIANS]),  # of an implicit method; their evaluations are among the evaluations
-        "projections": _plain(counts[..., mem.PROJECTIONS]),
-        "fallbacks": _plain(counts[..., mem.FALLBACKS]),
-        "break points": _plain(counts[..., mem.SWITCHES]),  # at which a step was ended
-        "position residual": _plain(floats[..., mem.WORST_POSITION]),  # largest that remained
-        "velocity drift": _plain(floats[..., mem.WORST_VELOCITY]),  # largest before projection
-        "correction": _plain(floats[..., mem.WORST_CORRECTION]),  # largest first Newton step of a projection
-    }
+COUNTERS = {
+    "steps": "steps",
+    "rejected": "rejected",
+    "refused": "refused",  # of the rejected: the correction would have been a jump
+    "evaluations": "evaluations",
+    "jacobians": "jacobians",  # of an implicit method; their evaluations are among the evaluations
+    "projections": "projections",
+    "fallbacks": "fallbacks",
+    "break points": "break_points",  # at which a step was ended
+    "position residual": "worst_position",  # largest that remained
+    "velocity drift": "worst_velocity",  # largest before projection
+    "correction": "worst_correction",  # largest first Newton step of a projection
+}
 
 
-def _plain(x: Any) -> Any:
-    return x.copy() if np.ndim(x) else x.item()
+def counters_of(tallies: Any) -> dict[str, Any]:
+    """Return how a run went, by name, from the numbers of `run_state.TALLIED` in their order; of many runs from a row each."""
+    values = np.asarray(tallies, dtype=float)
+    out: dict[str, Any] = {}
+    for name, field in COUNTERS.items():
+        x = values[..., mem.TALLIED.index(field)]
+        x = x if field.startswith("worst") else x.astype(int)
+        out[name] = x.copy() if x.ndim else x.item()
+    return out
 
 
 def method_of(given: str | Method) -> Method:
@@ -259,9 +280,9 @@ def method_of(given: str | Method) -> Method:
 def is_native(engine: str | None) -> bool:
     if engine not in (None, "native", "python"):
         raise UsageError(f"engine is 'native' or 'python', not '{engine}'.", name="engine", value=engine)
-    if engine == "native" and not native_loops.available():
+    if engine == "native" and not machine_code.available():
         raise UsageError("native time loops need llvmlite: pip install llvmlite, or use engine='python'.", name="native")
-    return engine != "python" and native_loops.available()
+    return engine != "python" and machine_code.available()
 
 
 def check(method: Method, t0: float, t1: float, step: float | None, tolerance: float, smallest: float, largest: float) -> None:
@@ -288,13 +309,11 @@ def sample_times(samples: Any, t0: float, t1: float) -> np.ndarray | None:
     return np.minimum(times, t1)
 
 
-def slots_of(problem: Problem, native: bool) -> tuple[list[Any], list[Callback]]:
-    """Kernels as addresses or callables, and the Python functions among them, which live as long as the loop needs them."""
+def codes_of(problem: Problem, native: bool) -> tuple[dict[str, Any], list[Callback]]:
+    """Return kernels by name as addresses or callables, and the Python functions among them, which live as long as the loop needs them."""
     backs: list[Callback] = []
 
-    def slot(kernel: StepKernel | None) -> Any:
-        if kernel is None:
-            return 0 if native else None
+    def code(kernel: StepKernel) -> Any:
         used = kernel.with_address() if native else kernel
         if isinstance(used.function, Callback):
             used.function.error = used.function.unanswered = None
@@ -302,8 +321,179 @@ def slots_of(problem: Problem, native: bool) -> tuple[list[Any], list[Callback]]
             backs.append(used.function)
         return used.address if native else used.callable
 
-    both = (problem.rates, problem.project, problem.inputs, problem.response)
-    rates, project, inputs, response = ((k, k.backup if k else None) for k in both)
-    one = (problem.events, problem.sampler, problem.turns, problem.switches, problem.stops)
-    kernels = (*rates, *project, problem.gap, *inputs, *one, *response)
-    return [slot(k) for k in kernels], backs
+    return {name: code(kernel) for name, kernel in kernels_of(problem).items() if kernel is not None}, backs
+
+
+# -------------------------------------------------------------------- the record of a run for a problem
+
+MECHANISM = ("rates_again", "project", "project_again", "gap", "turns", "rests.stops", "rests.response", "rests.response_again")
+FULL = ("inputs_again", "events", "switches", "sampler")
+
+
+def kernels_of(problem: Problem) -> dict[str, StepKernel | None]:
+    """Return the kernels of a problem by their places in the record."""
+    p = problem
+    both = {"rates": p.rates, "project": p.project, "inputs": p.inputs, "rests.response": p.response}
+    again = {f"{name}_again": None if k is None else k.backup for name, k in both.items()}
+    others = {"gap": p.gap, "turns": p.turns, "events": p.events, "switches": p.switches, "sampler": p.sampler, "rests.stops": p.stops}
+    return both | again | others
+
+
+def _rows(problem: Problem) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
+    """Return the blocks of the mechanism row and of the full row."""
+    p, many = problem, len(problem.parameters)
+    tail = many - p.n_switches - p.n_held
+    out = []
+    for n in (p.nq + p.nv, p.n):
+        row = {"state": (0, n), "t": (n, 1), "parameters": (n + 1, many), "u": (n + 1, p.n_u), "near": (n + 1 + p.near_at, p.n_near)}
+        row |= {"held": (n + 1 + tail, p.n_held), "sides": (n + 1 + tail + p.n_held, p.n_switches)}
+        out.append(row | {"efforts": (n + 1, p.nv if p.rests else 0)})
+    return out[0], out[1]
+
+
+def _outputs(problem: Problem) -> dict[str, dict[str, tuple[int, int]]]:
+    """Return the blocks of outputs of all kernels, by the first part of their names."""
+    p = problem
+    nm, rests = p.nq + p.nv, p.n_stops if p.rests else 0
+    state = {"q": (0, p.nq), "v": (p.nq, p.nv), "residual": (nm, 1), "drift": (nm + 1, 1), "correction": (nm + 2, 1)}
+    return {
+        "rates": {"rates": (0, nm), "powers": (nm, p.n_power)},
+        "inputs": {"u": (0, p.n_u), "rates": (p.n_u, p.nx - p.n_power)},
+        "project": state,
+        "gap": {"residual": (0, 1)},
+        "turns": {"values": (0, p.n_near)},
+        "events": {"values": (0, len(p.event_specs) - len(p.rests))},
+        "switches": {"values": (0, p.n_switches)},
+        "sampler": {"values": (0, p.n_held)},
+        "rests.stops": {"values": (0, rests), "k": (rests, rests), "rows": (2 * rests, rests * p.nv)},
+        "rests.response": {"motion": (0, nm), "power": (nm, 1)},
+    }
+
+
+_layouts: dict[Any, Layout] = {}
+MOST_LAYOUTS = 256
+
+
+def layout_of(problem: Problem, table: Tableau, codes: Mapping[str, Any], sizes: Mapping[str, int], lanes: int = 1) -> Layout:
+    """Return the layout of a run. `codes` are addresses of kernels or callables by name, `sizes` those of the output.
+
+    Problems of one structure have one layout, which is made once; only the code of their kernels differs.
+    """
+    kernels, given = kernels_of(problem), _sizes(problem, table) | dict(sizes)
+    eight = {name: k.eight() if lanes > 1 and k is not None and k.eight is not None else (0, 0) for name, k in kernels.items()}
+    alone = {name for name in kernels if name.endswith("_again")}
+    room = tuple(None if k is None else (k.n_out, k.workspace, eight[name][1]) for name, k in kernels.items())
+    key = (lanes, *given.values(), problem.n_u, problem.n_held, problem.near_at, len(problem.parameters), room)
+    if key not in _layouts:
+        if len(_layouts) >= MOST_LAYOUTS:
+            _layouts.clear()
+        _layouts[key] = _layout(problem, kernels, given, eight, lanes)
+    code = {
+        name: (codes[name], 0) if lanes == 1 else (0 if name in alone else eight[name][0], codes[name])
+        for name, kernel in kernels.items()
+        if kernel is not None
+    }
+    return _layouts[key].coded(code)
+
+
+def _layout(
+    p: Problem, kernels: Mapping[str, StepKernel | None], sizes: Mapping[str, int], eight: Mapping[str, tuple[int, int]], lanes: int
+) -> Layout:
+    """The layout of a run without the code of its kernels."""
+    nm, n_in = p.nq + p.nv, 1 + len(p.parameters)
+    mechanism, full = _rows(p)
+    outputs = _outputs(p)
+    places: dict[str, KernelPlace | None] = {}
+    for name, kernel in kernels.items():
+        row, n = (full, p.n) if name == "inputs" or name in FULL else (mechanism, nm)
+        if kernel is None:
+            places[name] = None
+            continue
+        work = (kernel.workspace,) if lanes == 1 else (eight[name][1], 1, kernel.workspace)
+        places[name] = KernelPlace(0, row, outputs[name.removesuffix("_again")], n + n_in, kernel.n_out, *work)
+    if places["inputs"] is None:
+        places["inputs"] = KernelPlace(0, full, {}, p.n + n_in, 0)  # its row is there for the others
+    shared = dict.fromkeys(MECHANISM, "rates") | dict.fromkeys(FULL, "inputs") | ({} if p.nx else {"inputs": "rates"})
+    return Layout(mem.RunState, sizes, places, lanes, inputs=shared)
+
+
+def _sizes(p: Problem, table: Tableau) -> dict[str, int]:
+    n_watched = len(p.event_specs) + p.n_switches
+    rows, implicit = len(table.c), int(table.gamma > 0.0)
+
+    def ways(kernel: StepKernel | None) -> int:
+        return 0 if kernel is None else 1 + int(kernel.backup is not None)
+
+    return {
+        "n": p.n,
+        "nq": p.nq,
+        "nv": p.nv,
+        "counted": p.n - p.n_power,
+        "judged": p.n if p.power_judged else p.n - p.n_power,
+        "rows": rows,
+        "K_rows": rows + 1,
+        "spare": rows,
+        "stages": table.stages,
+        "implicit": implicit,
+        "closing": int(table.error[:, table.stages].any()),
+        "n_error": len(table.error),
+        "n_dense": len(table.dense),
+        "n_inner": 4 + len(table.dense),
+        "n_coupling": len(table.coupling),
+        "n_slope": len(table.slope),
+        "n_implicit": implicit * p.n,
+        "backed": ways(p.rates) - 1,
+        "projects": ways(p.project),
+        "once": int(p.project_once),
+        "often": p.project_every,
+        "gated": int(p.gap is not None),
+        "refuses": int(p.project_refuses),
+        "driven": ways(p.inputs),
+        "moved": int(p.inputs_move and p.inputs is not None),
+        "ticking": int(p.sampler is not None),
+        "responds": ways(p.response),
+        "n_events": len(p.event_specs),
+        "n_watched": n_watched,
+        "n_switches": p.n_switches,
+        "n_near": p.n_near,
+        "n_corners": len(p.corners) + 1,
+        "n_unit": len(p.quaternions),
+        "n_rests": len(p.rests),
+        "n_response": p.nq + p.nv + 1,
+    }
+
+
+def loop_of(
+    function: Any,
+    problem: Problem,
+    table: Tableau,
+    codes: Mapping[str, Any],
+    output: Mapping[str, np.ndarray],
+    *,
+    sampled: bool,
+    lanes: int = 1,
+    batch: Mapping[str, np.ndarray] | None = None,
+) -> Loop:
+    """Return a loop of the time stepper with all that belongs to problem and method, its output and its batch of runs."""
+    p = problem
+    sizes = {"sampled": int(sampled), "stride": lanes} | {f"n_{name}": len(array) for name, array in output.items()}
+    loop = Loop(function, layout_of(p, table, codes, sizes, lanes))
+    for name in ("a", "c", "error", "dense", "slope"):
+        loop.fill(f"table.{name}", getattr(table, name))
+    loop.fill("table.coupling", table.coupling.reshape(-1, len(table.c)))
+    loop.fill("watched.direction", [e.direction for e in p.event_specs] + [0] * p.n_switches)
+    loop.fill("watched.terminal", [int(e.terminal) for e in p.event_specs] + [0] * p.n_switches)
+    loop.fill("corners", [*p.corners, np.inf])
+    loop.fill("unit", p.quaternions)
+    loop.fill("scale", np.ones(p.n) if p.scale is None else p.scale)
+    loop.fill("rests.place", [e.row for e in p.rests])
+    loop.fill("rests.end", [e.at for e in p.rests])
+    loop.fill("rests.outward", [e.side for e in p.rests])
+    for row in ("rates", "inputs") if p.nx else ("rates",):
+        loop.fill(f"{row}.x.parameters", p.parameters)
+    for name, array in output.items():
+        if len(array):
+            loop.attach(f"out.{name}", array)
+    for name, array in (batch or {}).items():
+        loop.attach(f"batch.{name}", array)
+    return loop

@@ -1,8 +1,8 @@
 """`integrate_many`: independent runs of one problem on all cores, the same bits as one by one.
 
 Every thread has a memory of its own and takes some runs at a time; the machine code runs outside the interpreter's lock.
-Plain runs of fixed steps go eight in lockstep where the kernels have code for it (`lanes`). What is held besides the results
-is a few megabytes for each thread, whatever the number of runs.
+Where the kernels have code for it, runs go eight at a time: each lane does one run after the other, whatever steps the others take. What is
+held besides the results is a few megabytes for each thread, whatever the number of runs.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.compiler import native_loops
 from linkwright.compiler.callbacks import Interrupts
 from linkwright.compiler.native import cores
+from linkwright.compiler.record_loops import Bound
+from linkwright.compiler.records import ALL_LANES as LANES
 from linkwright.errors import UsageError, counted
-from linkwright.integrators import integration, lanes
-from linkwright.integrators import memory_layout as mem
-from linkwright.integrators.problem import Method, Problem, Tableau
-from linkwright.integrators.run_queue import RunBatch, march_many
-from linkwright.numerics.tolerances import CLOSED_RUN, OPEN_STEP
+from linkwright.integrators import integration
+from linkwright.integrators import run_state as mem
+from linkwright.integrators.problem import Method, Problem
+from linkwright.integrators.run_state import LEAST
+from linkwright.integrators.time_loop import march_many
 
 BYTES = 4_000_000  # of output a thread holds at a time, if more than one run fits
 MOST_RUNS = 64  # taken at a time
-RECORDS = 64  # events between two looks
+FEWEST_RUNS = 4  # for every thread: eight in lanes take as long as two to four alone, and fewer leave threads without work
+STAGES_FOR_LANES = 200_000  # of all runs: below, making and loading the code may take longer than the runs
 REASONS = integration.REASONS | {mem.RUNNING: ("interrupted", "interrupted by the caller")}
 NOT_DONE = -1
 
@@ -87,21 +89,26 @@ def integrate_many(
     given = np.tile(np.asarray(problem.parameters, dtype=float), (1, 1)) if parameters is None else parameters
     values = _rows("the parameters", given, rows, None if parameters is None else len(starts))
     native = integration.is_native(engine)
-    slots, backs = integration.slots_of(problem, native)
-
-    def worker() -> _Worker:
-        plan, floats, counts = mem.layout(problem, chosen.table, slots, True)
-        gaps = CLOSED_RUN, OPEN_STEP
-        floats[mem.START : mem.EVERY] = (t0, t1, step or 0.0, smallest_step, largest_step, tolerance, *gaps, t0)
-        integration.set_options(problem, chosen, floats, counts, most_steps)
-        return _Worker(plan, floats, counts, times, rows, native, (problem, chosen.table) if lockstep else None)
+    codes, backs = integration.codes_of(problem, native)
+    options = integration.Options(t0, t1, step or 0.0, smallest_step, largest_step, tolerance, t0)
 
     used = min(threads or cores(), cores()) if native else 1
-    eight_fit = lanes.LANES * 8 * len(times) * (1 + problem.n) <= BYTES
-    lockstep = native and eight_fit and lanes.suits(problem, chosen.table, len(starts), used, t1 - t0, step)
+
+    def worker(lanes: int) -> _Worker:
+        own = _Worker(problem, chosen, codes, times, native, lanes)
+        own.set_options = lambda call, lane: integration.set_options(call, lane, problem, chosen, options, most_steps)
+        return own
+
     batch = _Batch(starts, values, times, backs, progress)
-    batch.go(worker, used)
+    wide = native and _in_lanes(problem, len(starts), used, len(times))
+    batch.go(worker, used, wide, None if chosen.adaptive or step is None else chosen.table.stages * (t1 - t0) / step)
     return batch.solutions(lambda k: _error(problem, batch, k, method, step=step, tolerance=tolerance, engine=engine, t=(t0, t1)))
+
+
+def _in_lanes(problem: Problem, runs: int, threads: int, times: int) -> bool:
+    """True if runs can share lanes: there is code for it, and output of eight runs fits."""
+    coded = all(k.eight is not None for name, k in integration.kernels_of(problem).items() if k is not None and not name.endswith("_again"))
+    return coded and LANES * 8 * times * (1 + problem.n) <= BYTES and runs >= max(LEAST, FEWEST_RUNS * threads)
 
 
 def _rows(what: str, given: Any, width: int, count: int | None) -> np.ndarray:
@@ -120,71 +127,61 @@ def _error(problem: Problem, batch: _Batch, k: int, method: str | Method, t: tup
 
 
 class _Worker:
-    """The memory of one thread, and a call of the loop prepared for it."""
+    """The memory of one thread, and calls of the loop prepared for it."""
 
-    def __init__(
-        self,
-        plan: mem.MemoryPlan,
-        floats: np.ndarray,
-        counts: np.ndarray,
-        times: np.ndarray,
-        n_parameters: int,
-        native: bool,
-        lockstep: tuple[Problem, Tableau] | None,
-    ):
-        n, self.step = plan.n, 1 if lockstep is None else lanes.LANES
-        self.size = max(self.step, min(MOST_RUNS, BYTES // (8 * (1 + n) * max(1, len(times)))) // self.step * self.step)
-        rows, records = np.zeros((self.size * len(times), 1 + n)), np.zeros((max(RECORDS, plan.n_events), 2 + n))
-        self.out = mem.Output(times, rows, np.zeros((0, 1 + n)), records, np.zeros((RECORDS, 1 + plan.n_held)))
-        self.floats, self.counts, self.native = floats, counts, native
-        self.runs = RunBatch(
-            *(
-                np.zeros((self.size, n)),
-                np.zeros((self.size, n_parameters)),
-                floats[: mem.REALS].copy(),
-                np.zeros(self.size, dtype=np.int64),
-            ),
-            *(np.zeros((self.size, mem.COUNTS), dtype=np.int64), np.zeros((self.size, mem.REALS)), np.zeros((self.size, n))),
-            *(np.zeros(self.size, dtype=np.int64), np.zeros(2, dtype=np.int64)),
-        )
-        self.budget, self.most = 256 if native else 8, np.zeros(1, dtype=np.int64)
-        arguments = (plan, floats, counts, self.out, self.runs, self.most)
-        self.march: Callable[[], int] = (
-            native_loops.native(march_many, arguments).bound(*arguments)
-            if native
-            else lambda: int(integration.in_python(march_many)(*arguments))
-        )
-        most = int(counts[mem.MOST])
-        self.block = None if lockstep is None else lanes.LaneBlock(*lockstep, plan, most, self.out, self.runs)
+    def __init__(self, problem: Problem, method: Method, codes: Any, times: np.ndarray, native: bool, lanes: int):
+        self.problem, self.method, self.codes, self.times, self.native, self.lanes = problem, method, codes, times, native, lanes
+        self.set_options: Callable[[Bound, int], None] = lambda call, lane: None
+        n = problem.n
+        self.size = max(lanes, min(MOST_RUNS, BYTES // (8 * (1 + n) * max(1, len(times)))) // lanes * lanes)
+        self.rows = np.zeros((self.size * len(times), 1 + n))
+        self.starts, self.ends = np.zeros((self.size, n)), np.zeros((self.size, n))
+        self.parameters = np.zeros((self.size, len(problem.parameters)))
+        self.codes_of_runs = np.zeros(self.size)
+        self.tallies = np.zeros((self.size, len(mem.STORED)))
+        self.budget = 256 if native else 8
+        self.calls: dict[int, tuple[Bound, list[Any]]] = {}
+
+    def call(self, lanes: int) -> tuple[Bound, list[Any]]:
+        """The loop in so many lanes, and the record of each."""
+        if lanes not in self.calls:
+            none = np.zeros((0, 2 + self.problem.n))
+            output = {"samples": self.times, "rows": self.rows, "seen": none, "records": none, "ticks": none}
+            batch = {"starts": self.starts, "parameters": self.parameters, "codes": self.codes_of_runs}
+            batch |= {"tallies": self.tallies, "ends": self.ends}
+            p, table = self.problem, self.method.table
+            loop = integration.loop_of(march_many, p, table, self.codes, output, sampled=True, lanes=lanes, batch=batch)
+            bound = loop.bound(lanes, 0, native=self.native)
+            states = [bound.record(k) for k in range(lanes)]
+            for k in range(lanes):
+                self.set_options(bound, k)
+            self.calls[lanes] = bound, states
+        return self.calls[lanes]
 
     def work(self, starts: np.ndarray, values: np.ndarray) -> Iterator[None]:
         """Do these runs, with a pause now and then."""
-        self.runs.starts[: len(starts)] = starts
-        self.runs.parameters[: len(starts)] = values
-        self.runs.codes[:] = NOT_DONE
-        first = 0
-        while self.block is not None and len(starts) - first >= lanes.LEAST:
-            count = min(lanes.LANES, len(starts) - first)
-            yield from self.block.work(first, count, self.timed)
-            first += count
-        self.counts[mem.STARTED] = 0
-        yield from self.singly(first, len(starts))
-
-    def singly(self, first: int, last: int) -> Iterator[None]:
-        """Runs one after the other; the first one continues if it has begun."""
-        self.runs.place[:] = (first, last)
-        while not self.timed(self.march, self.most, 1):
+        self.starts[: len(starts)] = starts
+        self.parameters[: len(starts)] = values
+        self.codes_of_runs[:] = NOT_DONE
+        used = self.lanes if len(starts) >= LEAST else 1
+        call, states = self.call(used)
+        for k, s in enumerate(states):
+            s.batch.run, s.batch.last, s.batch.begun = k, len(starts), 0
+            if k >= len(starts):  # the kernels see it; it does nothing
+                s.inputs.x.state[:], s.rates.x.state[:] = starts[0], starts[0][: len(s.rates.x.state)]
+                s.inputs.x.parameters[:] = s.rates.x.parameters[:] = self.parameters[0]
+        while not self.timed(call, used):
             yield
 
-    def timed(self, march: Callable[[], int], most: np.ndarray, at_once: int) -> int:
-        """A call of a loop short enough to be interrupted."""
-        most[0] = max(1, self.budget // at_once)
+    def timed(self, call: Bound, at_once: int) -> bool:
+        """A call of the loop short enough to be interrupted; True if all runs have ended."""
+        call.number(0, max(1, self.budget // at_once))
         begun = time.perf_counter()
-        code = march()
+        done = bool(call().all())
         taken = time.perf_counter() - begun
-        longest = 4.0 if code == mem.RUNNING else 1.0  # one that came to an end says nothing about longer ones
+        longest = 1.0 if done else 4.0  # one that came to an end says nothing about longer ones
         self.budget = max(1, min(int(self.budget * min(longest, integration.SLICE_SECONDS / max(taken, 1e-9))), 1 << 40))
-        return code
+        return done
 
 
 class _Batch:
@@ -195,24 +192,29 @@ class _Batch:
         runs, n = starts.shape
         self.y = np.full((runs, len(times), n), np.nan)
         self.codes = np.full(runs, NOT_DONE, dtype=np.int64)
-        self.counts = np.zeros((runs, mem.COUNTS), dtype=np.int64)
-        self.reals, self.ends, self.final = np.zeros((runs, mem.REALS)), starts.copy(), np.full(runs, -1)
+        self.tallies, self.ends = np.zeros((runs, len(mem.STORED))), starts.copy()
         self.next, self.lock, self.stop = 0, threading.Lock(), False
         self.raised: list[BaseException] = []
         self.keys = Interrupts()
 
-    def go(self, worker: Callable[[], _Worker], threads: int) -> None:
-        """The calling thread works too, and reports progress and handles interrupts."""
-        first = worker()
-        size = max(1, min(first.size, -(-len(self.starts) // (4 * threads * first.step)) * first.step))
-        others = [threading.Thread(target=self._guarded, args=(w, size)) for w in (worker() for _ in range(threads - 1))]
+    def go(self, worker: Callable[[int], _Worker], threads: int, wide: bool, stages: float | None) -> None:
+        """The calling thread works too, and reports progress and handles interrupts.
+
+        `stages` of a run say whether lanes are worth their code; where steps are chosen, the first run tells, which is done before.
+        """
+        others: list[threading.Thread] = []
         with Interrupts() as self.keys:
             try:
+                if wide and stages is None:
+                    self._work(worker(1), 1, 1)
+                    stages = float(self.tallies[0, mem.STORED.index("evaluations")])
+                lanes = LANES if wide and (stages or 0.0) * len(self.starts) >= STAGES_FOR_LANES else 1
+                first = worker(lanes)
+                size = max(1, min(first.size, -(-len(self.starts) // (4 * threads * lanes)) * lanes))
+                others += [threading.Thread(target=self._guarded, args=(w, size)) for w in (worker(lanes) for _ in range(threads - 1))]
                 for thread in others:
                     thread.start()
-                for _ in self._take(first, size):
-                    if self.progress is not None and self.progress(int((self.codes > mem.RUNNING).sum()), len(self.starts)) is False:
-                        self.stop = True
+                self._work(first, size, len(self.starts))
                 for thread in others:
                     thread.join()
             except KeyboardInterrupt:
@@ -228,20 +230,26 @@ class _Batch:
         for error in self.raised:
             raise error
 
+    def _work(self, worker: _Worker, size: int, most: int) -> None:
+        """Runs for the calling thread, until so many have been handed out."""
+        for _ in self._take(worker, size, most):
+            if self.progress is not None and self.progress(int((self.codes > mem.RUNNING).sum()), len(self.starts)) is False:
+                self.stop = True
+
     def _guarded(self, worker: _Worker, size: int) -> None:
         try:
-            for _ in self._take(worker, size):
+            for _ in self._take(worker, size, len(self.starts)):
                 pass
         except BaseException as error:  # raised again by the calling thread
             self.raised.append(error)
             self.stop = True
 
-    def _take(self, worker: _Worker, size: int) -> Iterator[None]:
-        """Runs for one worker until none are left or all shall stop."""
+    def _take(self, worker: _Worker, size: int, most: int) -> Iterator[None]:
+        """Runs for one worker until so many have been handed out or all shall stop."""
         while not self.stopping():
             with self.lock:
-                first, self.next = self.next, min(self.next + size, len(self.starts))
-            last = min(first + size, len(self.starts))
+                first, self.next = self.next, min(self.next + size, most)
+            last = min(first + size, most)
             if first == last:
                 return
             try:
@@ -263,12 +271,12 @@ class _Batch:
         return self.keys.pressed or any(isinstance(b.error, KeyboardInterrupt) for b in self.backs)
 
     def _put(self, worker: _Worker, first: int, last: int) -> None:
-        r, k = worker.runs, slice(0, last - first)
-        begun = r.codes[k] != NOT_DONE
-        for name in ("codes", "counts", "reals", "ends", "final"):
-            getattr(self, name)[first:last][begun] = getattr(r, name)[k][begun]
-        rows = worker.out.rows.reshape(worker.size, len(self.times), worker.out.rows.shape[1])
-        done = np.where(begun, r.counts[k, mem.ROWS], 0)
+        k = slice(0, last - first)
+        begun = worker.codes_of_runs[k] != NOT_DONE
+        for of, what in ((self.codes, worker.codes_of_runs), (self.tallies, worker.tallies), (self.ends, worker.ends)):
+            of[first:last][begun] = what[k][begun]
+        rows = worker.rows.reshape(worker.size, len(self.times), worker.rows.shape[1])
+        done = np.where(begun, worker.tallies[k, mem.STORED.index("done")], 0.0).astype(int)
         if (done == len(self.times)).all():
             self.y[first:last] = rows[k, :, 1:]
             return
@@ -279,7 +287,8 @@ class _Batch:
         codes = [mem.RUNNING if k == mem.FAILED and self.interrupted else int(k) for k in self.codes]
         status = tuple("not done" if k == NOT_DONE else REASONS[k][0] for k in codes)
         failed = next((k for k, code in enumerate(codes) if code in (mem.FAILED, mem.UNANSWERED)), None)
+        time, done, event = (self.tallies[:, mem.STORED.index(name)] for name in ("time", "done", "event"))
         return Solutions(
-            self.times, self.y, self.counts[:, mem.ROWS], status, integration.counters(self.counts, self.reals), self.reals[:, mem.TIME],
-            self.ends, self.final, None if failed is None else error(failed),
+            self.times, self.y, done.astype(int), status, integration.counters_of(self.tallies), time, self.ends, event.astype(int),
+            None if failed is None else error(failed),
         )  # fmt: skip

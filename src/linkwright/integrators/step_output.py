@@ -1,4 +1,4 @@
-"""Output of a step: samples, events and the step itself, in order of time.
+"""Output of a step: samples, events and the step itself, in order of time. Loops on the record of a run.
 
 Events are sign changes of their functions between accepted steps, located on the projected state inside the step; a
 function that only touches zero is no event. Switching functions (`break_points`) are watched in the same way: a step ends at
@@ -7,8 +7,7 @@ the first terminal event or break point.
 
 from __future__ import annotations
 
-import numpy as np
-
+from linkwright.compiler.records import Floats, Rows, copy
 from linkwright.integrators.break_points import (
     BOTH,
     EVENTS_ONLY,
@@ -19,228 +18,222 @@ from linkwright.integrators.break_points import (
     sign,
     turn_over,
 )
-from linkwright.integrators.memory_layout import (
-    EVENT,
-    EVENTS,
-    GRID,
-    NEXT,
-    OFF,
-    ROWS,
-    SAMPLE,
-    SEEN,
-    TICKED,
-    TIME,
-    USED,
-    USED_BEFORE,
-    MemoryPlan,
-    Output,
-)
-from linkwright.integrators.runge_kutta import drive
+from linkwright.integrators.run_state import EVENT, RunState
+from linkwright.integrators.stages import ROUND, drive
 from linkwright.integrators.step import count_turns, inside, prepare_inside, settle, shorter
 
 UNKNOWN = -1.0  # a place in the step not yet known
 SHARPEST = 1e-13  # share of a step to which an event is located
 
 
-def report(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output) -> int:
+def report(s: RunState) -> int:
     """Events and samples of the step just accepted, which a break point may make shorter. 0, or EVENT where a terminal one ends
     the run, or a reason to stop."""
-    end = floats[NEXT]
+    w, out = s.watched, s.out
+    end = s.next
     crossed = False
-    if plan.n_watched > 0:
-        outcome = cross(plan, floats, counts)
+    if len(w.g) > 0:
+        outcome = cross(s)
         if outcome > 0:
             return outcome
         crossed = outcome < 0
-    near = 8.0 * 2.2e-16 * max(abs(end), floats[USED])  # a sample that close to the step's end is the step's end
-    if crossed or (counts[SAMPLE] < len(out.samples) and out.samples[counts[SAMPLE]] < end - near):
-        outcome = prepare_inside(plan, floats, counts)
+    near = 8.0 * ROUND * max(abs(end), s.used)  # a sample that close to the step's end is the step's end
+    if crossed or (out.sample < out.n_samples and out.samples[out.sample] < end - near):
+        outcome = prepare_inside(s)
         if outcome != 0:
             return outcome
-    theta, outcome = NOWHERE, 0
+    theta = NOWHERE
     if crossed:
-        theta = locate(plan, floats, counts)
+        theta = locate(s)
         if theta < 0.0:
             return int(-theta)
     final = theta < NOWHERE
     while True:  # samples and events in order of time, then a terminal event
         share = NOWHERE
-        if counts[SAMPLE] < len(out.samples) and out.samples[counts[SAMPLE]] < end - near:
-            share = max(0.0, (out.samples[counts[SAMPLE]] - floats[TIME]) / floats[USED])
+        if out.sample < out.n_samples and out.samples[out.sample] < end - near:
+            share = max(0.0, (out.samples[out.sample] - s.time) / s.used)
         event = -1
-        for e in range(plan.n_events):
-            if (
-                floats[plan.theta + e] <= theta
-                and floats[plan.theta + e] < NOWHERE
-                and (event < 0 or floats[plan.theta + e] < floats[plan.theta + event])
-            ):
+        first = NOWHERE
+        for e in range(s.n_events):
+            if w.theta[e] <= theta and w.theta[e] < first:
                 event = e
-        at = min(share, floats[plan.theta + event] if event >= 0 else NOWHERE)
+                first = w.theta[e]
+        at = min(share, first)
         ending = at >= NOWHERE or at > theta
         if ending and not final:
             break
         if ending:
-            return cut_short(plan, floats, counts, out, theta, near)
-        outcome = inside(plan, floats, counts, at)
+            return cut_short(s, theta, near)
+        outcome = inside(s, at)
         if outcome != 0:
             return outcome
         if at == share:
-            put(plan, floats, out.rows, counts[ROWS], float(out.samples[counts[SAMPLE]]), plan.trial, 1)
-            counts[ROWS] += 1
-            counts[SAMPLE] += 1
+            put(out.rows, out.row, out.samples[out.sample], s.trial, 1)
+            out.row += 1
+            out.sample += 1
         else:
-            put(plan, floats, out.records, counts[EVENTS], floats[TIME] + at * floats[USED], plan.trial, 2)
-            out.records[counts[EVENTS], 1] = event
-            counts[EVENTS] += 1
-            floats[plan.theta + event] = NOWHERE
-    put_samples(plan, floats, counts, out, end, near, plan.new)
+            note(s, event, s.time + at * s.used)
+    put_samples(s, end, near, s.new)
     return 0
 
 
-def cut_short(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output, theta: float, near: float) -> int:
+def note(s: RunState, event: int, t: float) -> None:
+    """An event at the trial state."""
+    out = s.out
+    if out.n_records > 0:
+        put(out.records, out.event, t, s.trial, 2)
+        out.records[out.event, 1] = float(event)
+        out.event += 1
+    out.last_event = event
+    s.watched.theta[event] = NOWHERE
+
+
+def cut_short(s: RunState, theta: float, near: float) -> int:
     """End the step at share theta: EVENT for a terminal event, 0 for a break point, or a reason to stop."""
-    t, slack = floats[TIME] + theta * floats[USED], 4.0 * sharpness(floats)
+    w = s.watched
+    t, slack = s.time + theta * s.used, 4.0 * sharpness(s)
     final = False
-    for e in range(plan.n_events):
-        final = final or (counts[plan.terminal + e] > 0 and floats[plan.last_theta + e] <= theta)
+    for e in range(s.n_events):
+        final = final or (w.terminal[e] > 0 and w.last_theta[e] <= theta)
     if final:
-        outcome = inside(plan, floats, counts, theta)
+        outcome = inside(s, theta)
         if outcome != 0:
             return outcome
-        floats[TIME] = t
-        for i in range(plan.n):
-            floats[plan.y + i] = floats[plan.trial + i]
-        put_samples(plan, floats, counts, out, t, near, plan.y)
+        s.time = t
+        copy(s.y, s.trial)
+        put_samples(s, t, near, s.y)
         return EVENT
-    outcome = shorter(plan, floats, counts, theta)
+    outcome = shorter(s, theta)
     if outcome == 0:
-        outcome = settle(plan, floats, counts, t)
+        outcome = settle(s, t)
     if outcome != 0:
         return outcome
-    floats[NEXT] = t
-    for i in range(plan.n):
-        floats[plan.new + i] = floats[plan.trial + i]
-    put_samples(plan, floats, counts, out, t, near, plan.new)
-    counts[TICKED] = 0
-    counts[GRID] -= 1 - counts[OFF]  # of fixed steps: the rest of this one comes next
-    counts[OFF] = 1
-    floats[USED_BEFORE] = 0.0
-    if plan.n_near > 0:
-        count_turns(plan, floats, counts)
-    return turn_over(plan, floats, counts, theta, slack)
+    s.next = t
+    copy(s.new, s.trial)
+    put_samples(s, t, near, s.new)
+    s.ticked = 0
+    s.grid -= 1 - s.off  # of fixed steps: the rest of this one comes next
+    s.off = 1
+    s.used_before = 0.0
+    if len(s.turned) > 0:
+        count_turns(s)
+    return turn_over(s, theta, slack)
 
 
-def sharpness(floats: np.ndarray) -> float:
+def sharpness(s: RunState) -> float:
     """Share of the step to which a place in it can be known."""
-    return max(SHARPEST, 4.0 * 2.2e-16 * abs(floats[NEXT]) / floats[USED])
+    return max(SHARPEST, 4.0 * ROUND * abs(s.next) / s.used)
 
 
-def put(plan: MemoryPlan, floats: np.ndarray, rows: np.ndarray, row: int, t: float, first: int, gap: int) -> None:
+def put(rows: Rows, row: int, t: float, state: Floats, gap: int) -> None:
     """A state into an output row: time, then (after a gap) the state."""
     rows[row, 0] = t
-    for i in range(plan.n):
-        rows[row, gap + i] = floats[first + i]
+    for i in range(len(state)):
+        rows[row, gap + i] = state[i]
 
 
-def put_samples(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output, t: float, near: float, first: int) -> None:
+def put_samples(s: RunState, t: float, near: float, state: Floats) -> None:
     """Output at a known state: samples due by t, and the step itself where it is wanted."""
-    if len(out.seen) > 0:
-        put(plan, floats, out.seen, counts[SEEN], t, first, 1)
-        counts[SEEN] += 1
-    if plan.sampled == 0:
-        put(plan, floats, out.rows, counts[ROWS], t, first, 1)
-        counts[ROWS] += 1
-    while counts[SAMPLE] < len(out.samples) and out.samples[counts[SAMPLE]] <= t + near:
-        put(plan, floats, out.rows, counts[ROWS], float(out.samples[counts[SAMPLE]]), first, 1)
-        counts[ROWS] += 1
-        counts[SAMPLE] += 1
+    out = s.out
+    if out.n_seen > 0:
+        put(out.seen, out.see, t, state, 1)
+        out.see += 1
+    if out.sampled == 0:
+        put(out.rows, out.row, t, state, 1)
+        out.row += 1
+    while out.sample < out.n_samples and out.samples[out.sample] <= t + near:
+        put(out.rows, out.row, out.samples[out.sample], state, 1)
+        out.row += 1
+        out.sample += 1
 
 
-def cross(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
+def cross(s: RunState) -> int:
     """Watched functions after the step. -1: some changed sign in the wanted direction, at a place not yet known."""
-    for i in range(plan.n):
-        floats[plan.x + i] = floats[plan.new + i]
-    floats[plan.x + plan.n] = floats[NEXT]
-    outcome = look(plan, floats, counts, BOTH)
+    w = s.watched
+    copy(s.inputs.x.state, s.new)
+    s.inputs.x.t[0] = s.next
+    outcome = look(s, BOTH)
     if outcome != 0:
         return outcome
-    for e in range(plan.n_watched):
-        now = sign(floats[plan.g_now + e])
-        hit = crosses(plan, counts, e, now)
-        if e >= plan.n_events:
-            passed(plan, counts, e, now, hit)
-        floats[plan.theta + e] = UNKNOWN if hit else NOWHERE
-        floats[plan.last_theta + e] = NOWHERE
-        floats[plan.g_before + e] = floats[plan.g + e]
-        floats[plan.g + e] = floats[plan.g_now + e]
+    for e in range(len(w.g)):
+        now = sign(w.g_now[e])
+        hit = crosses(s, e, now)
+        if e >= s.n_events:
+            passed(s, e, now, hit)
+        w.theta[e] = UNKNOWN if hit else NOWHERE
+        w.last_theta[e] = NOWHERE
+        w.g_before[e] = w.g[e]
+        w.g[e] = w.g_now[e]
         if now != 0:
-            counts[plan.side + e] = now
+            w.side[e] = now
         if hit:
             outcome = -1
     return outcome
 
 
-def locate(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> float:
+def locate(s: RunState) -> float:
     """Locate where in the step the functions cross zero that do so over it, and those that do so before its new end: what happens at one
     break point may hide what happens before and after it.
 
     Returns the place of the first terminal event or break point, NOWHERE without one, or minus the reason to stop.
     """
+    w = s.watched
     end, final = 1.0, NOWHERE
-    for _ in range(plan.n_watched):
-        for e in range(plan.n_watched):
-            if floats[plan.theta + e] == UNKNOWN:
-                place = bisected(plan, floats, counts, e, end)
+    for _ in range(len(w.g)):
+        for e in range(len(w.g)):
+            if w.theta[e] == UNKNOWN:
+                place = bisected(s, e, end)
                 if place < 0.0:
                     return place
-                floats[plan.theta + e] = place
-                floats[plan.last_theta + e] = place
-                if e >= plan.n_events or counts[plan.terminal + e] > 0:
+                w.theta[e] = place
+                w.last_theta[e] = place
+                if e >= s.n_events or w.terminal[e] > 0:
                     final = min(final, place)
         if final >= end:
             return final
         end = final
-        outcome = at_share(plan, floats, counts, end, BOTH)
+        outcome = at_share(s, end, BOTH)
         if outcome != 0:
             return -float(outcome)
         found = False
-        for e in range(plan.n_watched):
-            now = sign(floats[plan.g_now + e])
-            if floats[plan.theta + e] == NOWHERE and crosses(plan, counts, e, now):
+        for e in range(len(w.g)):
+            now = sign(w.g_now[e])
+            if w.theta[e] == NOWHERE and crosses(s, e, now):
                 found = True
-                floats[plan.theta + e] = UNKNOWN
-                floats[plan.g + e] = floats[plan.g_now + e]
-                counts[plan.side + e] = now
+                w.theta[e] = UNKNOWN
+                w.g[e] = w.g_now[e]
+                w.side[e] = now
         if not found:
             return final
     return final
 
 
-def crosses(plan: MemoryPlan, counts: np.ndarray, e: int, now: int) -> bool:
+def crosses(s: RunState, e: int, now: int) -> bool:
     """True if a function whose sign is now this has crossed zero as it is watched for."""
-    if e >= plan.n_events and counts[plan.loose + e - plan.n_events] > 0:
+    w = s.watched
+    if e >= s.n_events and w.loose[e - s.n_events] > 0:
         return False
-    return now * counts[plan.side + e] < 0 and (counts[plan.direction + e] == 0 or counts[plan.direction + e] == now)
+    return now * w.side[e] < 0 and (w.direction[e] == 0 or w.direction[e] == now)
 
 
-def at_share(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, theta: float, which: int) -> int:
+def at_share(s: RunState, theta: float, which: int) -> int:
     """Watched functions at share theta of the step into g_now."""
-    outcome = inside(plan, floats, counts, theta)
-    for i in range(plan.n):
-        floats[plan.x + i] = floats[plan.trial + i]
-    floats[plan.x + plan.n] = floats[TIME] + theta * floats[USED]
-    if outcome == 0 and plan.driven > 0:
-        outcome = drive(plan, floats, counts, plan.spare, floats[plan.x + plan.n])
-    return look(plan, floats, counts, which) if outcome == 0 else outcome
+    x = s.inputs.x
+    outcome = inside(s, theta)
+    copy(x.state, s.trial)
+    x.t[0] = s.time + theta * s.used
+    if outcome == 0 and s.driven > 0:
+        outcome = drive(s, s.spare, x.t[0])
+    return look(s, which) if outcome == 0 else outcome
 
 
-def bisected(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, e: int, end: float) -> float:
+def bisected(s: RunState, e: int, end: float) -> float:
     """The zero of a function between the start of the step and share `end`, where it has crossed; minus a reason to stop.
 
     A bracket that shrinks at least as fast as bisection, steered by the chord  [Oliveira2020].
     """
-    sharp = sharpness(floats)
-    a, b, g_a, g_b = 0.0, end, floats[plan.g_before + e], floats[plan.g + e]
+    sharp = sharpness(s)
+    a, b, g_a, g_b = 0.0, end, s.watched.g_before[e], s.watched.g[e]
     radius = 2.0 * sharp
     while radius < end:
         radius *= 2.0
@@ -255,12 +248,15 @@ def bisected(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, e: int, e
             x = middle - toward * reach
         if not a < x < b:
             x = middle
-        outcome = at_share(plan, floats, counts, x, EVENTS_ONLY if e < plan.n_events else SWITCHES_ONLY)
+        outcome = at_share(s, x, EVENTS_ONLY if e < s.n_events else SWITCHES_ONLY)
         if outcome != 0:
             return -float(outcome)
-        if sign(floats[plan.g_now + e]) == sign(g_b):
-            b, g_b = x, floats[plan.g_now + e]
+        now = s.watched.g_now[e]
+        if sign(now) == sign(g_b):
+            b = x
+            g_b = now
         else:
-            a, g_a = x, floats[plan.g_now + e]
+            a = x
+            g_a = now
         radius *= 0.5
     return b

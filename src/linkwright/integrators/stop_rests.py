@@ -7,121 +7,190 @@ unit push in each of them (`response`: what an effort does with everything else 
     q + X mu,  v + X nu  W mu = -(value - end),         W nu = -J_s v
 
 so one code of rates, corrections and responses serves every set. A row that depends on others that hold gets no share here: it changes no
-motion, and how the pushes share the load is settled where they are read. Functions of the subset that `compiler.native_loops` makes
-native; `plan`, `floats` and `counts`: see `memory_layout`.
+motion, and how the pushes share the load is settled where they are read. Loops on the record `Rests`; its kernels read the mechanism row.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
-from linkwright.compiler.native_loops import evaluate
-from linkwright.integrators.memory_layout import DEGENERATE, FAILED, FALLBACKS, NOT_FINITE, MemoryPlan
+from linkwright.compiler.callbacks import DEGENERATE, FAILED, NOT_FINITE
+from linkwright.compiler.records import Count, Floats, Kernel, Matrix, Record, Shared, SharedInts, copy, run, sized
 from linkwright.numerics.tolerances import DEPENDENT
 
 BAD = FAILED | NOT_FINITE
 
 
-def found(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> int:
-    """Values, rows and k of all stops, and the responses to those that hold, at the mechanism row m; 0 or a status word."""
-    nv, n = plan.nm - plan.nq, plan.n_stops
-    status = evaluate(plan.stops, floats, plan.m, plan.stop_rows, plan.work)
+class StopRow(Record):
+    state: Floats
+    t: Floats
+    efforts: Floats
+
+
+class StopsOutputs(Record):
+    """Of all coordinates that a rigid stop may hold."""
+
+    values: Floats
+    k: Floats
+    rows: Floats
+
+
+class ResponseOutputs(Record):
+    motion: Floats  # dq, dv
+    power: Floats
+
+
+class Stops(Kernel):
+    x: StopRow
+    y: StopsOutputs
+
+
+class Response(Kernel):
+    """What the efforts in the row do alone."""
+
+    x: StopRow
+    y: ResponseOutputs
+
+
+class ResponseAgain(Kernel):
+    """The rank-revealing path."""
+
+    alone = True
+    x: StopRow
+    y: ResponseOutputs
+
+
+class Rests(Record):
+    """The stops that hold, at the state of the mechanism row."""
+
+    nq: int
+    responds: int  # 0: no rigid stop may hold, 1: one kernel of responses, 2: with a second one
+    stops: Stops
+    response: Response
+    response_again: ResponseAgain
+    place: SharedInts = sized("n_rests")  # of the ends that hold, among the stops
+    end: Shared = sized("n_rests")  # their values
+    outward: Shared = sized("n_rests")  # 1 or -1: the side of each
+    rows: Matrix = sized("n_rests", "nv")  # J_s
+    k: Floats = sized("n_rests")
+    gap: Floats = sized("n_rests")  # end - value
+    responses: Matrix = sized("n_rests", "n_response")  # X: dq, dv, power of a unit push in each
+    W: Matrix = sized("n_rests", "n_rests")
+    diagonal: Floats = sized("n_rests")
+    push: Floats = sized("n_rests")
+    velocity: Floats = sized("nv")  # the vector that the rows are applied to
+    effort: Floats = sized("nv")  # set aside
+    fallbacks: Count  # answers of the rank-revealing path
+
+
+def found(r: Rests) -> int:
+    """Gaps, rows and k of the stops that hold, and the responses to them, at the mechanism row; 0 or a status word."""
+    x, y, w = r.stops.x, r.stops.y, r.response.y
+    nv, nm = len(r.velocity), len(x.state)
+    status = run(r.stops)
     if status & BAD:
         return status
-    tau = plan.m + plan.nm + 1
-    for i in range(nv):
-        floats[plan.effort + i] = floats[tau + i]
-    for r in range(plan.n_rests):
-        row = plan.stop_rows + 2 * n + counts[plan.resting + r] * nv
+    copy(r.effort, x.efforts)
+    for j in range(len(r.push)):
+        r.gap[j] = r.end[j] - y.values[r.place[j]]
+        r.k[j] = y.k[r.place[j]]
         for i in range(nv):
-            floats[tau + i] = floats[row + i]
-        now = evaluate(plan.response, floats, plan.m, plan.out, plan.work)
-        if now & DEGENERATE and plan.responds > 1:
-            counts[FALLBACKS] += 1
-            now = evaluate(plan.response_again, floats, plan.m, plan.out, plan.work)
+            r.rows[j, i] = y.rows[r.place[j] * nv + i]
+            x.efforts[i] = r.rows[j, i]
+        now = run(r.response)
+        if now & DEGENERATE and r.responds > 1:
+            now = revealed(r)
         status = status | now
-        for i in range(plan.nm + 1):
-            floats[plan.responses + r * (plan.nm + 1) + i] = floats[plan.out + i]
-    for i in range(nv):
-        floats[tau + i] = floats[plan.effort + i]
+        for i in range(nm):
+            r.responses[j, i] = w.motion[i]
+        r.responses[j, nm] = w.power[0]
+    copy(x.efforts, r.effort)
     return status
 
 
-def rate(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, r: int, first: int) -> float:
-    """J_s x of one stop that holds, x from `first` on."""
-    nv, s = plan.nm - plan.nq, 0.0
-    row = plan.stop_rows + 2 * plan.n_stops + counts[plan.resting + r] * nv
-    for i in range(nv):
-        s += floats[row + i] * floats[first + i]
+def revealed(r: Rests) -> int:
+    """The response by the rank-revealing path; its status."""
+    r.fallbacks += 1
+    status = run(r.response_again)
+    copy(r.response.y.motion, r.response_again.y.motion)
+    copy(r.response.y.power, r.response_again.y.power)
+    return status
+
+
+def rate(r: Rests, j: int) -> float:
+    """J_s x of one stop that holds, with x in `velocity`."""
+    s = 0.0
+    for i in range(len(r.velocity)):
+        s += r.rows[j, i] * r.velocity[i]
     return s
 
 
-def shared(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> None:
+def shared(r: Rests) -> None:
     """Solve W x = push in place of the pushes, by elimination on the diagonal; rows that depend on others get zero."""
-    n = plan.n_rests
-    for r in range(n):
-        for s in range(n):
-            first = plan.responses + s * (plan.nm + 1) + plan.nq
-            floats[plan.W + r * n + s] = rate(plan, floats, counts, r, first)
-    for r in range(n):
-        floats[plan.diagonal + r] = floats[plan.W + r * n + r]
+    n = len(r.push)
+    for j in range(n):
+        for i in range(len(r.velocity)):
+            r.velocity[i] = r.responses[j, r.nq + i]
+        for k in range(n):
+            r.W[k, j] = rate(r, k)
+    for j in range(n):
+        r.diagonal[j] = r.W[j, j]
     for k in range(n):
-        pivot = floats[plan.W + k * n + k]
-        if not abs(pivot) > DEPENDENT * abs(floats[plan.diagonal + k]):
-            floats[plan.W + k * n + k] = 0.0
-            continue
-        for r in range(k + 1, n):
-            share = floats[plan.W + r * n + k] / pivot
-            for s in range(k, n):
-                floats[plan.W + r * n + s] -= share * floats[plan.W + k * n + s]
-            floats[plan.push + r] -= share * floats[plan.push + k]
+        pivot = r.W[k, k]
+        if not abs(pivot) > DEPENDENT * abs(r.diagonal[k]):
+            r.W[k, k] = 0.0
+        else:
+            for j in range(k + 1, n):
+                share = r.W[j, k] / pivot
+                for s in range(k, n):
+                    r.W[j, s] -= share * r.W[k, s]
+                r.push[j] -= share * r.push[k]
     for k in range(n - 1, -1, -1):
-        left = floats[plan.push + k]
-        for r in range(k + 1, n):
-            left -= floats[plan.W + k * n + r] * floats[plan.push + r]
-        pivot = floats[plan.W + k * n + k]
-        floats[plan.push + k] = left / pivot if pivot != 0.0 else 0.0
+        left = r.push[k]
+        for j in range(k + 1, n):
+            left -= r.W[k, j] * r.push[j]
+        r.push[k] = left / r.W[k, k] if r.W[k, k] != 0.0 else 0.0
 
 
-def hold(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, first: int) -> int:
-    """Accelerations and power of the derivative from `first` on, taken without stops at the row m, with the pushes of those that hold,
-    which are left in `push`; 0 or a status word."""
-    nv = plan.nm - plan.nq
-    status = found(plan, floats, counts)
-    for r in range(plan.n_rests):
-        k = floats[plan.stop_rows + plan.n_stops + counts[plan.resting + r]]
-        floats[plan.push + r] = -rate(plan, floats, counts, r, first + plan.nq) - k
-    shared(plan, floats, counts)
-    for r in range(plan.n_rests):
-        column = plan.responses + r * (plan.nm + 1) + plan.nq
+def hold(r: Rests, K: Matrix, row: int, counted: int) -> int:
+    """Accelerations and power of the derivative in a row, taken without stops at the mechanism row, with the pushes of those that hold,
+    which are left in `push`; 0 or a status word. `counted`: the place of the power."""
+    nv = len(r.velocity)
+    status = found(r)
+    for i in range(nv):
+        r.velocity[i] = K[row, r.nq + i]
+    for j in range(len(r.push)):
+        r.push[j] = -rate(r, j) - r.k[j]
+    shared(r)
+    for j in range(len(r.push)):
         for i in range(nv):
-            floats[first + plan.nq + i] += floats[plan.push + r] * floats[column + i]
-        if plan.n > plan.counted:
-            floats[first + plan.counted] += floats[plan.push + r] * floats[column + nv]
+            K[row, r.nq + i] += r.push[j] * r.responses[j, r.nq + i]
+        if K.shape[1] > counted:
+            K[row, counted] += r.push[j] * r.responses[j, r.nq + nv]
     return status
 
 
-def back(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, t: float) -> int:
-    """The trial state, on the loops, onto the ends that hold, and its velocity along them; 0 or a status word.
+def back(r: Rests, state: Floats, t: float) -> int:
+    """A state, on the loops, onto the ends that hold, and its velocity along them; 0 or a status word.
 
     The steps are tangent to the loops, so that they open them by no more than the square of what a step of integration was off.
     """
-    for i in range(plan.nm):
-        floats[plan.m + i] = floats[plan.trial + i]
-    floats[plan.m + plan.nm] = t
-    status = found(plan, floats, counts)
-    for r in range(plan.n_rests):
-        floats[plan.push + r] = floats[plan.end + r] - floats[plan.stop_rows + counts[plan.resting + r]]
-    shared(plan, floats, counts)
-    for r in range(plan.n_rests):
-        column = plan.responses + r * (plan.nm + 1)
-        for i in range(plan.nq):
-            floats[plan.trial + i] += floats[plan.push + r] * floats[column + i]
-    for r in range(plan.n_rests):
-        floats[plan.push + r] = -rate(plan, floats, counts, r, plan.trial + plan.nq)
-    shared(plan, floats, counts)
-    for r in range(plan.n_rests):
-        column = plan.responses + r * (plan.nm + 1)
-        for i in range(plan.nq, plan.nm):
-            floats[plan.trial + i] += floats[plan.push + r] * floats[column + i]
+    x = r.stops.x
+    nv = len(r.velocity)
+    for i in range(len(x.state)):
+        x.state[i] = state[i]
+    x.t[0] = t
+    status = found(r)
+    for j in range(len(r.push)):
+        r.push[j] = r.gap[j]
+    shared(r)
+    for j in range(len(r.push)):
+        for i in range(r.nq):
+            state[i] += r.push[j] * r.responses[j, i]
+    for i in range(nv):
+        r.velocity[i] = state[r.nq + i]
+    for j in range(len(r.push)):
+        r.push[j] = -rate(r, j)
+    shared(r)
+    for j in range(len(r.push)):
+        for i in range(r.nq, r.nq + nv):
+            state[i] += r.push[j] * r.responses[j, i]
     return status

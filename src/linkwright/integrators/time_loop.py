@@ -1,191 +1,248 @@
-"""The time stepper: steps until the end, an event or a reason to stop; a sampler called on the way.
+"""The time stepper: steps until the end, an event or a reason to stop; a sampler called on the way. Loops on the record of a run.
 
-`march` is called in slices of some steps and carries everything in its memory, so results do not depend on where it was
-cut.
+`march` is called in slices of some steps and carries everything in its record, so results do not depend on where it was cut.
+`march_many` does one run after the other, in one lane or in each of eight: nothing of Python between them.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from linkwright.compiler.native_loops import evaluate
+from linkwright.compiler.records import Floats, copy, run
 from linkwright.integrators.break_points import begin_sides, let_go, renew_sides, set_sides
-from linkwright.integrators.memory_layout import (
-    END,
-    EVENTS,
-    EVERY,
-    EXPONENT,
-    FAILED,
-    FINISHED,
-    FIXED,
-    FRESH,
-    GRID,
-    LARGEST,
-    MOST,
-    NEXT,
-    NOT_FINITE,
-    OFF,
-    ORIGIN,
-    REASON,
-    REJECTED,
-    REJECTIONS,
-    ROWS,
-    RUNNING,
-    SEEN,
-    START,
-    STARTED,
-    STEP,
-    STEPS,
-    SWITCHED,
-    TICK,
-    TICKED,
-    TICKS,
-    TIME,
-    TOO_MANY_STEPS,
-    UNANSWERED,
-    USED_BEFORE,
-    MemoryPlan,
-    Output,
-)
-from linkwright.integrators.runge_kutta import cause, derivative
-from linkwright.integrators.step import attempt, keep_turns, permit
+from linkwright.integrators.run_state import EVENT, FAILED, FINISHED, NOT_FINITE, REJECTED, RUNNING, TOO_MANY_STEPS, UNANSWERED, RunState
+from linkwright.integrators.stages import cause, derivative
+from linkwright.integrators.step import SAME_STEP, attempt, keep_turns, permit
 from linkwright.integrators.step_output import put_samples, report
-from linkwright.integrators.step_size import SAME_STEP
 
 
-def march(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output, budget: int) -> int:
+def march(s: RunState, budget: int) -> int:
     """Continue for at most `budget` attempted steps; RUNNING asks to be called again, with the output emptied."""
-    if counts[STARTED] == 0:
-        outcome = begin(plan, floats, counts, out)
-        if outcome != 0:
+    if s.started == 0:
+        outcome = begin(s)
+        if outcome != RUNNING:
             return outcome
-        put_samples(plan, floats, counts, out, floats[START], 0.0, plan.y)
-        if floats[END] <= floats[START]:
-            return FINISHED
     for _ in range(budget):
-        if full(plan, counts, out):
+        if full(s):
             return RUNNING
-        if counts[STEPS] + counts[REJECTIONS] >= counts[MOST]:
-            return TOO_MANY_STEPS
-        outcome = attempt(plan, floats, counts)
-        if outcome == REJECTED:
-            if plan.n_watched > plan.n_events and counts[REASON] in (NOT_FINITE, UNANSWERED):
-                let_go(plan, floats, counts)
-            continue
-        if outcome == 0:
-            outcome = report(plan, floats, counts, out)
-        if outcome != 0:
+        outcome = advance(s)
+        if outcome != RUNNING:
             return outcome
-        for i in range(plan.n):
-            floats[plan.y + i] = floats[plan.new + i]
-            floats[plan.K + i] = floats[plan.K + plan.stages * plan.n + i]
-        floats[TIME] = floats[NEXT]
-        counts[FRESH] = 0
-        keep_turns(plan, floats)
-        set_sides(plan, floats, counts)
-        if floats[TIME] >= floats[END]:
-            return FINISHED
-        if counts[TICKED] > 0:
-            outcome = sample(plan, floats, counts, out)
-            if outcome == 0 and plan.n_watched > plan.n_events:
-                outcome = renew_sides(plan, floats, counts)
-            if outcome != 0:
-                return outcome
-        if counts[TICKED] + counts[SWITCHED] > 0:
-            counts[SWITCHED] = 0
-            for i in range(plan.n):
-                floats[plan.x + i] = floats[plan.y + i]
-            outcome = derivative(plan, floats, counts, 0, floats[TIME])
-            if outcome != 0:
-                return outcome
     return RUNNING
 
 
-def full(plan: MemoryPlan, counts: np.ndarray, out: Output) -> bool:
-    """True if another step might not fit into the output."""
-    if (plan.sampled == 0 and counts[ROWS] >= len(out.rows)) or counts[EVENTS] + plan.n_events > len(out.records):
-        return True
-    return (len(out.seen) > 0 and counts[SEEN] >= len(out.seen)) or (plan.ticking > 0 and counts[TICKS] >= len(out.ticks))
-
-
-def sample(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output) -> int:
-    """Held values from the sampler at the present state into the end of both rows, and into the output."""
-    t = floats[TIME]
-    counts[TICK] += 1
-    for i in range(plan.n):
-        floats[plan.x + i] = floats[plan.y + i]
-    floats[plan.x + plan.n] = t
-    outcome = cause(evaluate(plan.sampler, floats, plan.x, plan.out, plan.work))
+def advance(s: RunState) -> int:
+    """Attempt a step, and do all that belongs to its end: RUNNING, FINISHED, or why there is none."""
+    if s.tally.steps + s.tally.rejected >= s.most:
+        return TOO_MANY_STEPS
+    outcome = attempt(s)
+    if outcome == REJECTED:
+        if len(s.watched.loose) > 0 and s.reason in (NOT_FINITE, UNANSWERED):
+            let_go(s)
+        return RUNNING
+    if outcome == 0:
+        outcome = report(s)
     if outcome != 0:
         return outcome
-    out.ticks[counts[TICKS], 0] = t
-    for i in range(plan.n_held):
-        floats[plan.x + plan.n + plan.tail + i] = floats[plan.out + i]
-        floats[plan.m + plan.nm + plan.tail + i] = floats[plan.out + i]
-        out.ticks[counts[TICKS], 1 + i] = floats[plan.out + i]
-    counts[TICKS] += 1
-    return 0
-
-
-def begin(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output) -> int:
-    """First ticks, first derivative, sides of the event functions, first step."""
-    counts[STARTED] = 1
-    floats[TIME] = floats[START]
-    floats[NEXT] = floats[START]
-    floats[USED_BEFORE] = 0.0
-    for i in range(plan.n):
-        floats[plan.new + i] = floats[plan.y + i]
-        floats[plan.x + i] = floats[plan.y + i]
-    permit(plan, floats)
-    outcome = set_clocks(plan, floats, counts, out)
-    if outcome == 0:
-        outcome = derivative(plan, floats, counts, 0, floats[START])
-    if outcome == 0 and plan.n_watched > 0:
-        outcome = begin_sides(plan, floats, counts)
-    if outcome == 0 and floats[STEP] == 0.0 and floats[END] > floats[START]:
-        floats[STEP] = first_step(plan, floats, counts)
-        outcome = FAILED if floats[STEP] == 0.0 else 0
+    copy(s.y, s.new)
+    for i in range(len(s.y)):
+        s.K[0, i] = s.K[s.stages, i]
+    s.time = s.next
+    s.fresh = 0
+    keep_turns(s)
+    set_sides(s)
+    if s.time >= s.end:
+        return FINISHED
+    if s.ticked > 0:
+        outcome = sample(s)
+        if outcome == 0 and len(s.watched.loose) > 0:
+            outcome = renew_sides(s)
+        if outcome != 0:
+            return outcome
+    if s.ticked + s.watched.switched > 0:
+        s.watched.switched = 0
+        copy(s.inputs.x.state, s.y)
+        outcome = derivative(s, 0, s.time)
     return outcome
 
 
-def set_clocks(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray, out: Output) -> int:
-    """Place on the grid of fixed steps and of the sampler's ticks, both counted from the origin; the sampler, if it is due."""
-    past = floats[START] - floats[ORIGIN]
-    if floats[FIXED] > 0.0:
-        counts[GRID] = int(past / floats[FIXED] + SAME_STEP)
-        counts[OFF] = 1 if past - counts[GRID] * floats[FIXED] > SAME_STEP * floats[FIXED] else 0
-    if plan.ticking > 0:
-        counts[TICK] = int(past / floats[EVERY] + SAME_STEP)
-        if past - counts[TICK] * floats[EVERY] <= SAME_STEP * floats[EVERY]:
-            return sample(plan, floats, counts, out)
-        counts[TICK] += 1
+def full(s: RunState) -> bool:
+    """True if another step might not fit into the output."""
+    out = s.out
+    if out.sampled == 0 and out.row >= out.n_rows:
+        return True
+    if out.n_records > 0 and out.event + s.n_events > out.n_records:
+        return True
+    return (out.n_seen > 0 and out.see >= out.n_seen) or (out.n_ticks > 0 and out.tick >= out.n_ticks)
+
+
+def sample(s: RunState) -> int:
+    """Held values from the sampler at the present state into the end of both rows, and into the output."""
+    x, y, out = s.inputs.x, s.sampler.y, s.out
+    s.tick += 1
+    copy(x.state, s.y)
+    x.t[0] = s.time
+    outcome = cause(run(s.sampler))
+    if outcome != 0:
+        return outcome
+    for i in range(len(y.values)):
+        x.held[i] = y.values[i]
+        s.rates.x.held[i] = y.values[i]
+    if out.n_ticks > 0:
+        out.ticks[out.tick, 0] = s.time
+        for i in range(len(y.values)):
+            out.ticks[out.tick, 1 + i] = y.values[i]
+        out.tick += 1
     return 0
 
 
-def size(plan: MemoryPlan, floats: np.ndarray, first: int) -> float:
+# -------------------------------------------------------------------- the start
+
+
+def begin(s: RunState) -> int:
+    """First ticks, first derivative, sides of the event functions, first step, output at the start: RUNNING, FINISHED, or why not."""
+    s.started = 1
+    s.time = s.start
+    s.next = s.start
+    s.used_before = 0.0
+    copy(s.new, s.y)
+    copy(s.inputs.x.state, s.y)
+    permit(s)
+    outcome = set_clocks(s)
+    if outcome == 0:
+        outcome = derivative(s, 0, s.start)
+    if outcome == 0 and len(s.watched.g) > 0:
+        outcome = begin_sides(s)
+    if outcome == 0 and s.step == 0.0 and s.end > s.start:
+        s.step = first_step(s)
+        outcome = FAILED if s.step == 0.0 else 0
+    if outcome != 0:
+        return outcome
+    put_samples(s, s.start, 0.0, s.y)
+    return FINISHED if s.end <= s.start else RUNNING
+
+
+def set_clocks(s: RunState) -> int:
+    """Place on the grid of fixed steps and of the sampler's ticks, both counted from the origin; the sampler, if it is due."""
+    past = s.start - s.origin
+    if s.fixed > 0.0:
+        s.grid = int(past / s.fixed + SAME_STEP)
+        s.off = 1 if past - s.grid * s.fixed > SAME_STEP * s.fixed else 0
+    if s.ticking > 0:
+        s.tick = int(past / s.every + SAME_STEP)
+        if past - s.tick * s.every <= SAME_STEP * s.every:
+            return sample(s)
+        s.tick += 1
+    return 0
+
+
+def size(s: RunState, x: Floats) -> float:
     """Root mean square of a vector against the permitted errors."""
-    s = 0.0
-    for i in range(plan.judged):
-        d = floats[first + i] / floats[plan.permitted + i]
-        s += d * d
-    return math.sqrt(s / max(plan.judged, 1))
+    total = 0.0
+    for i in range(s.judged):
+        d = x[i] / s.permitted[i]
+        total += d * d
+    return math.sqrt(total / max(s.judged, 1))
 
 
-def first_step(plan: MemoryPlan, floats: np.ndarray, counts: np.ndarray) -> float:
+def first_step(s: RunState) -> float:
     """A step whose first neglected derivative is small, guessed by one explicit Euler step  [Hairer1993, II.4]; 0 where a
     function fails."""
-    longest = min(floats[END] - floats[START], floats[LARGEST])
-    d0, d1 = size(plan, floats, plan.y), size(plan, floats, plan.K)
+    longest = min(s.end - s.start, s.largest)
+    for i in range(len(s.y)):
+        s.trial[i] = s.K[0, i]
+    d0, d1 = size(s, s.y), size(s, s.trial)
     h0 = min(longest, 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1)
-    for i in range(plan.n):
-        floats[plan.x + i] = floats[plan.y + i] + h0 * floats[plan.K + i]
-    outcome = derivative(plan, floats, counts, 1, floats[START] + h0)
+    for i in range(len(s.y)):
+        s.inputs.x.state[i] = s.y[i] + h0 * s.K[0, i]
+    outcome = derivative(s, 1, s.start + h0)
     if outcome != 0:
         return 0.0 if outcome == FAILED else 1e-3 * h0
-    for i in range(plan.n):
-        floats[plan.trial + i] = floats[plan.K + plan.n + i] - floats[plan.K + i]
-    steepest = max(d1, size(plan, floats, plan.trial) / h0)
-    h1 = max(1e-6, 1e-3 * h0) if steepest <= 1e-15 else (0.01 / steepest) ** floats[EXPONENT]
+    for i in range(len(s.y)):
+        s.trial[i] = s.K[1, i] - s.K[0, i]
+    steepest = max(d1, size(s, s.trial) / h0)
+    h1 = max(1e-6, 1e-3 * h0) if steepest <= 1e-15 else (0.01 / steepest) ** s.table.exponent
     return min(100.0 * h0, h1, longest)
+
+
+# -------------------------------------------------------------------- many runs
+
+
+def march_many(s: RunState, budget: int) -> int:
+    """Continue for at most `budget` attempted steps and starts of runs, over as many runs as they allow; 1 when all runs are done."""
+    b = s.batch
+    for _ in range(budget):
+        if b.begun == 0:
+            if b.run >= b.last:
+                break
+            load(s)
+            b.code = begin(s)
+        else:
+            b.code = advance(s)
+        if b.code != RUNNING:
+            store(s)
+            b.begun = 0
+            b.run += b.stride
+    if b.begun > 0:
+        store(s)
+    return 1 if b.run >= b.last else 0
+
+
+def load(s: RunState) -> None:
+    """The record as before the first step of the present run."""
+    b, x, m, t, w = s.batch, s.inputs.x, s.rates.x, s.tally, s.watched
+    b.begun = 1
+    t.steps = 0
+    t.rejected = 0
+    t.refused = 0
+    t.evaluations = 0
+    t.jacobians = 0
+    t.projections = 0
+    t.fallbacks = 0
+    t.break_points = 0
+    t.worst_position = 0.0
+    t.worst_velocity = 0.0
+    t.worst_correction = 0.0
+    s.rests.fallbacks = 0
+    w.refused = 0
+    w.switched = 0
+    s.out.sample = 0
+    s.out.row = b.run * s.out.n_samples
+    s.out.last_event = -1
+    s.step = s.fixed
+    s.error_before = 0.0
+    s.held = 0
+    s.reason = 0
+    s.grid = 0
+    s.off = 0
+    s.tick = 0
+    s.corner = 0
+    s.due = 0
+    s.fresh = 0
+    for i in range(len(s.y)):
+        s.y[i] = b.starts[b.run, i]
+    for i in range(len(x.parameters)):
+        x.parameters[i] = b.parameters[b.run, i]
+        m.parameters[i] = b.parameters[b.run, i]
+
+
+def store(s: RunState) -> None:
+    """How far the present run came and how, in the order of `run_state.STORED`."""
+    b, t = s.batch, s.tally
+    b.codes[b.run] = float(b.code)
+    for i in range(len(s.y)):
+        b.ends[b.run, i] = s.y[i]
+    b.tallies[b.run, 0] = float(t.steps)
+    b.tallies[b.run, 1] = float(t.rejected)
+    b.tallies[b.run, 2] = float(t.refused)
+    b.tallies[b.run, 3] = float(t.evaluations)
+    b.tallies[b.run, 4] = float(t.jacobians)
+    b.tallies[b.run, 5] = float(t.projections)
+    b.tallies[b.run, 6] = float(t.fallbacks + s.rests.fallbacks)
+    b.tallies[b.run, 7] = float(t.break_points)
+    b.tallies[b.run, 8] = t.worst_position
+    b.tallies[b.run, 9] = t.worst_velocity
+    b.tallies[b.run, 10] = t.worst_correction
+    b.tallies[b.run, 11] = s.time
+    b.tallies[b.run, 12] = float(s.out.row - b.run * s.out.n_samples)
+    b.tallies[b.run, 13] = float(s.out.last_event if b.code == EVENT else -1)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.numerics.contact.problem import ONE_SIDED, PLANAR
-from linkwright.numerics.contact.states import states
+from linkwright.integrators.contact.problem import ONE_SIDED, PLANAR
+from linkwright.integrators.contact.states import states
 from linkwright.numerics.linalg import least_squares
 from linkwright.simulation.instant_rows import InstantRows
 from linkwright.simulation.rigid_stops import REACHED, SLOW

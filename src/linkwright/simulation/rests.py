@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.numerics.contact.problem import ONE_SIDED, PLANAR
-from linkwright.numerics.contact.states import OPEN, SLIP, STICK, StatesFound, least_paradox, states
+from linkwright.integrators.contact.one_sided import MOVES, independent
+from linkwright.integrators.contact.problem import ONE_SIDED, PLANAR
+from linkwright.integrators.contact.states import OPEN, SLIP, STICK, StatesFound, least_paradox, states
 from linkwright.numerics.linalg import factor
-from linkwright.numerics.one_sided import MOVES, independent
 from linkwright.numerics.tolerances import NEGLIGIBLE
 from linkwright.results.state import State
 from linkwright.simulation.instant_rows import InstantRows
@@ -31,7 +31,7 @@ class HeldTouch(NamedTuple):
     """A touch that stays closed: it sticks (sense 0), or slips along its tangent in a sense."""
 
     name: str
-    state: int  # of `numerics.contact.states`
+    state: int  # of `integrators.contact.states`
     sense: float
 
 

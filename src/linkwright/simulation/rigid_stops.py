@@ -5,7 +5,7 @@ With u the speed out of the range, impulses and forces P that only push:
     impact    M (v+ - v-) = J' Lam,   u+ = -e u-  where an impulse acts,  u+ <= -e u-  elsewhere
     rest      M a + h = tau + J' lam, u' = 0      where the end pushes,   u' <= 0      elsewhere
 
-over all ends that are reached at this instant; `numerics.one_sided` finds which of them push, an independent set. The time steppers hold
+over all ends that are reached at this instant; `contact.one_sided` finds which of them push, an independent set. The time steppers hold
 these in place (`integrators.stop_rests`), next to whatever drives them; where a push passes through zero the run leaves that end. Ends that
 depend on the set rest with it: they move nothing and share its load.
 

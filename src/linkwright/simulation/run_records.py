@@ -245,11 +245,11 @@ def settings(sim: Simulation) -> dict[str, Any]:
 
 def engine(sim: Simulation) -> str:
     """native or python, of the loop and of the kernels."""
-    from linkwright.compiler import native_loops
+    from linkwright.compiler import native as machine_code
 
     setup = sim.pieces[0].evaluator.setup
-    loop = "native" if sim.options.engine != "python" and native_loops.available() else "python"
-    native = setup.problem.rates.address and setup.kernels.engine == "native" and native_loops.available()
+    loop = "native" if sim.options.engine != "python" and machine_code.available() else "python"
+    native = setup.problem.rates.address and setup.kernels.engine == "native" and machine_code.available()
     kernels = "native" if native else "interpreted"
     return loop if (loop == "native") == (kernels == "native") else f"{loop} loop, {kernels} kernels"
 

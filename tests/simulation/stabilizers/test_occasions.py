@@ -132,19 +132,20 @@ def test_any_formulation(formulation):
 )
 @pytest.mark.parametrize("runs", [3, 8])
 def test_batches_have_the_bits_of_single_runs(stabilizer, runs, monkeypatch):
-    """In lockstep or one by one."""
-    from linkwright.integrators import lanes
+    """In lanes or one by one."""
+    from linkwright.integrators import parallel_runs
 
-    monkeypatch.setattr(lanes, "STEPS_FOR_LANES", 100)
+    monkeypatch.setattr(parallel_runs, "STAGES_FOR_LANES", 400)
     blocks = []
-    monkeypatch.setattr(lanes.LaneBlock, "work", lambda self, *a, work=lanes.LaneBlock.work: (blocks.append(a), work(self, *a))[1])
+    call = parallel_runs._Worker.call
+    monkeypatch.setattr(parallel_runs._Worker, "call", lambda self, lanes: (blocks.append(lanes), call(self, lanes))[1])
     s = model("carpet-scraper")
     starts = [s.assemble({"J1": 0.2 + 0.01 * i}, {"J1": 2.0}) for i in range(runs)]
     how = {"integrator": "rk4", "step": 1e-3, "stabilizer": stabilizer, "sample_interval": np.linspace(0.0, 0.05, 9)}
     batch = run_batch(compiled_of(s), starts, 0.05, threads=1, **how)
     for i in (0, runs - 1):
         np.testing.assert_array_equal(batch["state q"][i], s.simulate(starts[i], 0.05, **how).q)
-    assert bool(blocks) == (runs == 8 and "above" not in stabilizer)
+    assert set(blocks) == {8 if runs == 8 else 1}
 
 
 def test_prescribed_motions_and_free_numbers():

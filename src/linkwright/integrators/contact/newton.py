@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import math
 
-from linkwright.numerics.contact.linear_solver import factor, solve
-from linkwright.numerics.contact.problem import FRICTION, ONE_SIDED, PLANAR, SPATIAL, Contacts
-from linkwright.numerics.contact.residual import NOTHING, natural, speeds
+from linkwright.integrators.contact.problem import FRICTION, NOTHING, ONE_SIDED, PLANAR, SPATIAL, Contacts, natural, speeds
+from linkwright.integrators.linear_solver import factor, solve
 
 SHIFT = 1e-10  # of the largest diagonal entry of W: 1e-5 to 1e-12 solve the same problems, below that round-off decides
 MOST_SHIFTS, MOST_STEPS, MOST_HALVINGS = 6, 12, 12
@@ -23,7 +22,7 @@ LAST_MAP = 0.01  # a step is the last where the map is below this share of the t
 
 def newton(c: Contacts, tolerance: float) -> float:
     """Improve c.p; returns the residual of the problem itself."""
-    n = c.counts[1]
+    n = len(c.p)
     largest = 0.0
     for i in range(n):
         largest = max(largest, c.W[i, i])
@@ -42,7 +41,7 @@ def newton(c: Contacts, tolerance: float) -> float:
 
 def proximal(c: Contacts, shift: float, tolerance: float) -> int:
     """Newton's steps on the shifted problem."""
-    n = c.counts[1]
+    n = len(c.p)
     shifted_speeds(c, shift)
     error = mapped(c)
     for _ in range(MOST_STEPS):
@@ -51,14 +50,14 @@ def proximal(c: Contacts, shift: float, tolerance: float) -> int:
             size = max(size, abs(c.p[i]))
         if math.sqrt(error) <= LAST_MAP * tolerance * size:
             return 1
-        c.counts[4] += 1
-        for i in range(c.counts[0]):
+        c.newton_steps += 1
+        for i in range(len(c.mu)):
             slopes(c, i, shift)
-        if factor(c.matrix, c.pivots, n) == 0:
+        if not factor(c.matrix, c.pivots):
             return 0
         for i in range(n):
             c.change[i] = -c.value[i]
-        solve(c.matrix, c.pivots, c.change, n)
+        solve(c.matrix, c.pivots, c.change)
         for i in range(n):
             c.start[i] = c.p[i]
             total = shift * c.change[i]
@@ -68,7 +67,7 @@ def proximal(c: Contacts, shift: float, tolerance: float) -> int:
             c.trial_u[i] = c.u[i]
         length = 1.0
         found = False
-        for _ in range(MOST_HALVINGS):
+        for _halving in range(MOST_HALVINGS):
             for i in range(n):
                 c.p[i] = c.start[i] + length * c.change[i]
                 c.u[i] = c.trial_u[i] + length * c.before[i]
@@ -83,19 +82,18 @@ def proximal(c: Contacts, shift: float, tolerance: float) -> int:
     return 0
 
 
-def shifted_speeds(c: Contacts, shift: float) -> int:
-    for i in range(c.counts[1]):
+def shifted_speeds(c: Contacts, shift: float) -> None:
+    for i in range(len(c.p)):
         total = c.shifted[i] + shift * c.p[i]
-        for j in range(c.counts[1]):
+        for j in range(len(c.p)):
             total += c.W[i, j] * c.p[j]
         c.u[i] = total
-    return 0
 
 
 def mapped(c: Contacts) -> float:
     """Fill c.value with the map at c.p and c.u; returns its sum of squares."""
     total = 0.0
-    for i in range(c.counts[0]):
+    for i in range(len(c.mu)):
         k = c.first[i]
         r = c.step[i]
         push = c.p[k] - r * c.u[k]
@@ -125,7 +123,7 @@ def mapped(c: Contacts) -> float:
 
 
 def identity_row(c: Contacts, k: int) -> int:
-    for j in range(c.counts[1]):
+    for j in range(len(c.p)):
         c.matrix[k, j] = 0.0
     c.matrix[k, k] = 1.0
     return 0
@@ -133,7 +131,7 @@ def identity_row(c: Contacts, k: int) -> int:
 
 def speed_row(c: Contacts, k: int, r: float, shift: float) -> int:
     """The row of a component whose speed has to be zero."""
-    for j in range(c.counts[1]):
+    for j in range(len(c.p)):
         c.matrix[k, j] = r * c.W[k, j]
     c.matrix[k, k] += r * shift
     return 0
@@ -177,7 +175,7 @@ def slip_row(c: Contacts, i: int, k: int, r: float, shift: float, x: float, y: f
     e = x
     if which == 2:
         e = y
-    for j in range(c.counts[1]):
+    for j in range(len(c.p)):
         d_push = -r * c.W[k, j]
         if j == k:
             d_push += 1.0 - r * shift

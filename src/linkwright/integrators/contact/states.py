@@ -14,8 +14,8 @@ from functools import cache
 
 import numpy as np
 
-from linkwright.numerics.contact.problem import PLANAR, ROWS
-from linkwright.numerics.contact.solver import ContactSolver
+from linkwright.integrators.contact.problem import PLANAR, ROWS
+from linkwright.integrators.contact.solver import ContactSolver
 
 OPEN, STICK, SLIP = 0, 1, 2
 MOST_TRIED = 256  # combinations: four planar contacts

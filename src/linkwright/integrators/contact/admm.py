@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import math
 
-from linkwright.numerics.contact.linear_solver import factor, solve
-from linkwright.numerics.contact.problem import FRICTION, ONE_SIDED, SPATIAL, Contacts
-from linkwright.numerics.contact.residual import NOTHING, natural, speeds
+from linkwright.integrators.contact.problem import FRICTION, NOTHING, ONE_SIDED, SPATIAL, Contacts, natural, speeds
+from linkwright.integrators.linear_solver import factor, solve
 
 LOOKED = 10  # iterations between two looks at the residual and at the balance of both errors
 BALANCE = 10.0  # of the relative errors, beyond which the penalty is doubled or halved
@@ -22,7 +21,7 @@ LEAST_PENALTY = 1e-3  # sqrt of the smallest eigenvalue that counts, over the la
 
 def admm(c: Contacts, most: int, tolerance: float) -> float:
     """Improve c.p; returns the residual."""
-    n = c.counts[1]
+    n = len(c.p)
     top = 0.0
     for i in range(n):
         top += c.W[i, i]
@@ -35,14 +34,14 @@ def admm(c: Contacts, most: int, tolerance: float) -> float:
         c.z[i] = c.u[i]
     made = factored(c, near + penalty)
     for iteration in range(1, most + 1):
-        if made == 0:
+        if not made:
             break
         shifted_right(c, near, penalty)
-        solve(c.matrix, c.pivots, c.change, n)
+        solve(c.matrix, c.pivots, c.change)
         for i in range(n):
             c.trial_p[i] = c.change[i]
             c.before[i] = c.y[i]
-        for i in range(c.counts[0]):
+        for i in range(len(c.mu)):
             project(c, i, penalty)
         primal = 0.0
         dual = 0.0
@@ -72,38 +71,37 @@ def admm(c: Contacts, most: int, tolerance: float) -> float:
     return natural(c)
 
 
-def factored(c: Contacts, added: float) -> int:
-    for i in range(c.counts[1]):
-        for j in range(c.counts[1]):
+def factored(c: Contacts, added: float) -> bool:
+    for i in range(len(c.p)):
+        for j in range(len(c.p)):
             c.matrix[i, j] = c.W[i, j]
         c.matrix[i, i] += added
-    return factor(c.matrix, c.pivots, c.counts[1])
+    return factor(c.matrix, c.pivots)
 
 
-def shifted_right(c: Contacts, near: float, penalty: float) -> int:
+def shifted_right(c: Contacts, near: float, penalty: float) -> None:
     """Right side for x, with the shift of the normals."""
-    for i in range(c.counts[1]):
+    for i in range(len(c.p)):
         c.change[i] = -c.b[i] + near * c.trial_p[i] + penalty * c.y[i] + c.z[i]
-    for i in range(c.counts[0]):
+    for i in range(len(c.mu)):
         k = c.first[i]
         if c.first[i + 1] - k > 1:
             slip = c.z[k + 1] * c.z[k + 1]
             if c.kind[i] == SPATIAL:
                 slip += c.z[k + 2] * c.z[k + 2]
             c.change[k] -= c.mu[i] * math.sqrt(slip)
-    return 0
 
 
-def project(c: Contacts, i: int, penalty: float) -> int:
+def project(c: Contacts, i: int, penalty: float) -> None:
     """y of block i: x - z / penalty projected onto its cone."""
     k = c.first[i]
     a = c.trial_p[k] - c.z[k] / penalty
     if c.kind[i] == FRICTION:
         c.y[k] = min(max(a, -c.mu[i]), c.mu[i])
-        return 0
+        return
     if c.kind[i] == ONE_SIDED:
         c.y[k] = max(0.0, a)
-        return 0
+        return
     x = c.trial_p[k + 1] - c.z[k + 1] / penalty
     y = 0.0
     if c.kind[i] == SPATIAL:
@@ -121,4 +119,3 @@ def project(c: Contacts, i: int, penalty: float) -> int:
     c.y[k + 1] = share * x
     if c.kind[i] == SPATIAL:
         c.y[k + 2] = share * y
-    return 0

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from linkwright.numerics.one_sided import pushing_rows
+from linkwright.integrators.contact.one_sided import pushing_rows
 
 
 def by_trying(M, right, J, rates, G, limits):

@@ -1,23 +1,60 @@
-"""The exact answer of one block: what it would take if all others stayed as they are.
+"""Gauss-Seidel over the blocks, each of which gets its exact answer: what it would take if all others stayed as they are.
 
     plane    open, sticking, or one of two slips; no answer where W_nn -+ mu W_nt <= 0 and it cannot stick (Painleve)
     space    sticking, or the root alpha = |u_t| / |p_t| of |p_t| = mu p_n with (S + alpha) p_t = -c, where p_n is eliminated by u_n = 0
 
 The function f(alpha) = |p_t| - mu p_n is positive at 0 outside of the cone and negative at infinity, so Newton's method in a bracket
 finds its root. `own` holds the block's part of W (by rows of three), its speeds b without it, and the answer.
+
+Sweeps find who touches, sticks and slips within a few rounds. Where blocks depend on each other they creep: heavy boxes on light ones are
+not solved after ten thousand sweeps. Hence the ladder (`solver`).
 """
 
 from __future__ import annotations
 
 import math
 
-from linkwright.numerics.contact.problem import FRICTION, ONE_SIDED, PLANAR, Contacts
-from linkwright.numerics.contact.residual import NOTHING
+from linkwright.integrators.contact.problem import FRICTION, NOTHING, ONE_SIDED, PLANAR, Contacts, natural, speeds
 
 B, P = 9, 12  # places in `own`: free speeds, answer
 SINGULAR = 1e-14  # determinant of a block, relative to the product of its diagonal
 NO_SLIP = 1e-12  # share of W_nn below which slipping cannot hold a push
 MOST_BRACKETINGS = 200
+LOOKED = 8  # sweeps between two looks at the residual
+
+
+def sweeps(c: Contacts, most: int, tolerance: float) -> float:
+    """Sweep at most so many times; returns the residual."""
+    speeds(c)
+    for sweep in range(most):
+        for i in range(len(c.mu)):
+            relax(c, i)
+        if sweep % LOOKED == 0:
+            speeds(c)  # the sums of small changes would drift
+            if natural(c) < tolerance:
+                break
+    speeds(c)
+    return natural(c)
+
+
+def relax(c: Contacts, i: int) -> int:
+    """Give block i its exact answer, and all speeds what follows."""
+    k = c.first[i]
+    rows = c.first[i + 1] - k
+    for r in range(rows):
+        free = c.u[k + r]
+        for s in range(rows):
+            c.own[3 * r + s] = c.W[k + r, k + s]
+            free -= c.W[k + r, k + s] * c.p[k + s]
+        c.own[B + r] = free
+    found = one(c, i)
+    for s in range(rows):
+        change = c.own[P + s] - c.p[k + s]
+        if change != 0.0:
+            for r in range(len(c.p)):
+                c.u[r] += c.W[r, k + s] * change
+            c.p[k + s] = c.own[P + s]
+    return found
 
 
 def one(c: Contacts, i: int) -> int:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwright.numerics.contact import FRICTION, ONE_SIDED, PLANAR, SPATIAL
+from linkwright.integrators.contact import FRICTION, ONE_SIDED, PLANAR, SPATIAL
 
 
 class Problem(NamedTuple):

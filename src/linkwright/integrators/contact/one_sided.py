@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from linkwright.numerics.contact import ONE_SIDED, ContactSolver
+from linkwright.integrators.contact import ONE_SIDED, ContactSolver
 from linkwright.numerics.linalg import factor, least_squares
 
 LEAST_MASS = 1e-13  # share of the largest: directions without inertia

@@ -7,18 +7,12 @@ import itertools
 import numpy as np
 import pytest
 
-from linkwright.compiler import native_loops
-from linkwright.numerics.contact import FRICTION, ONE_SIDED, PLANAR, SPATIAL, ContactSolver
-from linkwright.numerics.contact.ladder import REFUSED, climb
-from tests.numerics.contact.problems import SETS, Problem, boxes, mechanism, rows_of
+from linkwright.integrators.contact import FRICTION, ONE_SIDED, PLANAR, SPATIAL, ContactSolver
+from linkwright.integrators.contact.solver import REFUSED
+from tests.integrators.contact.problems import SETS, Problem, boxes, mechanism, rows_of
 from tests.sweeps import sweep
 
 WITHIN = 1e-9  # of the largest impulse: a hundred times the tolerance of the solver, whose residual is measured otherwise
-
-
-def native(memory):
-    code = native_loops.native(climb, (memory, 1e-11))
-    return lambda tolerance: code.bound(memory, tolerance)()
 
 
 def failures(x: Problem, p: np.ndarray) -> float:
@@ -45,7 +39,7 @@ def failures(x: Problem, p: np.ndarray) -> float:
 def test_every_problem_is_solved(name: str) -> None:
     count, problems = SETS[name]
     assert len(problems) == count
-    solver = ContactSolver(problems[0].kinds, native)
+    solver = ContactSolver(problems[0].kinds, native=True)
     for x in problems:
         found = solver.solve(x.W, x.b, x.mu)
         assert found.solved and found.residual < 1e-11 and failures(x, found.p) < WITHIN
@@ -55,14 +49,14 @@ def test_every_problem_is_solved(name: str) -> None:
 @pytest.mark.parametrize("name", ["space 4, half the freedoms", "plane 8, half the freedoms", "stack of 1", "all kinds, two freedoms"])
 def test_python_and_machine_code_give_the_same_bits(name: str) -> None:
     x = SETS[name][1][3]
-    python, code = ContactSolver(x.kinds).solve(x.W, x.b, x.mu), ContactSolver(x.kinds, native).solve(x.W, x.b, x.mu)
+    python, code = ContactSolver(x.kinds).solve(x.W, x.b, x.mu), ContactSolver(x.kinds, native=True).solve(x.W, x.b, x.mu)
     assert python.p.tobytes() == code.p.tobytes() and python.u.tobytes() == code.u.tobytes()
     assert (python.stage, python.residual) == (code.stage, code.residual)
 
 
 def test_heavy_on_light_needs_the_later_stages_and_gets_them() -> None:
     x = boxes(6, 3, 100.0)
-    found = ContactSolver(x.kinds, native).solve(x.W, x.b, x.mu)
+    found = ContactSolver(x.kinds, native=True).solve(x.W, x.b, x.mu)
     assert 1 <= found.stage < REFUSED and failures(x, found.p) < WITHIN
 
 
@@ -90,7 +84,7 @@ def states(x: Problem) -> list[np.ndarray]:
 @pytest.mark.parametrize("seed", range(20))
 def test_the_answer_is_the_one_of_all_states_tried(seed: int) -> None:
     x = mechanism([PLANAR] * (1 + seed % 4), seed, 10)
-    found = ContactSolver(x.kinds, native).solve(x.W, x.b, x.mu)
+    found = ContactSolver(x.kinds, native=True).solve(x.W, x.b, x.mu)
     every = states(x)
     assert every and min(float(np.abs(found.p - p).max()) for p in every) <= WITHIN * np.abs(found.p).max()
 
@@ -116,7 +110,7 @@ def test_ball_in_space_slides_against_its_slip() -> None:
 
 def test_a_start_that_is_nearly_right_is_kept_and_one_that_is_no_number_is_not() -> None:
     x = mechanism([SPATIAL] * 4, 5, 14)
-    solver = ContactSolver(x.kinds, native)
+    solver = ContactSolver(x.kinds, native=True)
     cold = solver.solve(x.W, x.b, x.mu)
     warm = solver.solve(x.W, x.b, x.mu, start=cold.p)
     lost = solver.solve(x.W, x.b, x.mu, start=np.full(12, np.nan))
@@ -134,7 +128,7 @@ def test_a_start_that_is_nearly_right_is_kept_and_one_that_is_no_number_is_not()
     ],
 )
 def test_what_has_no_answer_is_refused(W: list[list[float]], b: list[float]) -> None:
-    found = ContactSolver([ONE_SIDED] * len(b), native).solve(np.array(W), np.array(b))
+    found = ContactSolver([ONE_SIDED] * len(b), native=True).solve(np.array(W), np.array(b))
     assert not found.solved and found.stage == REFUSED and not found.residual < 1e-7
 
 
