@@ -14,7 +14,7 @@ from linkwright import api
 
 ROOT = Path(__file__).parents[1]
 MOST_NAMES = 150
-MOST_EXCEPTIONS = 249  # imports of rings past the interface; the list only shrinks
+MOST_EXCEPTIONS = 242  # imports of rings past the interface; the list only shrinks
 
 
 def exceptions() -> list[str]:

@@ -144,14 +144,14 @@ if TYPE_CHECKING:
     from linkwright.motion import joint_limits as joint_limits
     from linkwright.numerics import levenberg_marquardt as least_squares_fits
     from linkwright.numerics import linalg as linalg
-    from linkwright.numerics import process_settings as process
+    from linkwright.numerics import memory_and_threads as memory_and_threads
     from linkwright.numerics import scalars as scalars
     from linkwright.numerics import sobol as sobol_points
     from linkwright.numerics import spatial as spatial
     from linkwright.numerics import tolerances as tolerances
     from linkwright.numerics import tracking as tracking
     from linkwright.numerics.linalg import factor as factor
-    from linkwright.numerics.pickling import essentials as essentials
+    from linkwright.numerics.memory_and_threads import essentials as essentials
     from linkwright.numerics.spatial import Pose as Pose
     from linkwright.numerics.spatial import array as array
     from linkwright.numerics.spatial import cross as cross
@@ -184,12 +184,12 @@ if TYPE_CHECKING:
     from linkwright.simulation.feedback.base import Control as Control
     from linkwright.simulation.feedback.controller_inputs import Situation as Situation
     from linkwright.system import inertia_regressor as inertia_regressor
-    from linkwright.system import motions as system_motions
     from linkwright.system.compiled import Compiled as Compiled
     from linkwright.system.compiled import compiled_of as compiled_of
     from linkwright.system.mechanism import Mechanism as Mechanism
     from linkwright.system.mechanism import compile as compile
     from linkwright.system.mechanism import load as load
+    from linkwright.system.mechanism import mechanism_of as mechanism_of
     from linkwright.system.system import System as System
     from linkwright.text import expressions as expressions
     from linkwright.text import goals as goals
@@ -282,7 +282,7 @@ SPACES = {  # modules of the interface
     "parameters": "model.parameters",
     "patterns": "text.patterns",
     "plausibility": "model.plausibility",
-    "process": "numerics.process_settings",
+    "memory_and_threads": "numerics.memory_and_threads",
     "programs": "compiler.program",
     "ranges": "text.ranges_and_tolerances",
     "readings": "text.unit_meaning",
@@ -295,7 +295,6 @@ SPACES = {  # modules of the interface
     "spanning_tree": "topology.tree",
     "spatial": "numerics.spatial",
     "stabilizers": "simulation.stabilizers",
-    "system_motions": "system.motions",
     "text_tables": "files.tables",
     "tolerances": "numerics.tolerances",
     "topology_report": "topology.internals",
@@ -364,7 +363,7 @@ NAMES = {  # module: its classes and functions
         "every_parameter",
     ),
     "numerics.linalg": ("factor",),
-    "numerics.pickling": ("essentials",),
+    "numerics.memory_and_threads": ("essentials",),
     "numerics.spatial": (
         "Pose",
         "array",
@@ -391,6 +390,7 @@ NAMES = {  # module: its classes and functions
         "Mechanism",
         "compile",
         "load",
+        "mechanism_of",
     ),
     "system.system": ("System",),
     "text.expressions": ("Expr",),

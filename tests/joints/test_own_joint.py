@@ -16,7 +16,7 @@ from linkwright.joints import JOINTS
 from linkwright.rings.exchange.writing.pinocchio import pinocchio_model
 from linkwright.rings.studio.live.scene_data import places, references, shapes
 from linkwright.rings.studio.scene import Scene, Stage
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from tests import ROOT, exports, factory
 from tests.joints import test_joints as contract
 from tests.joints.pin_arc import PinArc, arc_model
@@ -139,7 +139,7 @@ def test_the_drawing_shows_an_arc_and_no_pivot(arc: lw.Mechanism, four_bar: lw.M
 
 def test_the_scene_of_the_page_moves_with_the_radius(arc: lw.Mechanism) -> None:
     system = arc.system
-    scene = Scene(system, motions.cycle(system, steps=12))
+    scene = Scene(system, mechanism_of(system).cycle(steps=12))
     (guide,) = shapes(scene)["guides"]
     assert guide["turns"] and guide["type"] == "pin_arc" and len(guide["curve"]) == 33
     points = np.array([p["at"] for p in guide["curve"]])

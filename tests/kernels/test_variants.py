@@ -24,7 +24,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion, qdot
 from linkwright.model import library as models
 from linkwright.model.curves.polynomial import Parabola
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from tests.refusals import refused
 from tests.sweeps import sweep
 
@@ -126,7 +126,7 @@ def test_kernels_of_variants_are_the_float_path(case, rng):
 
 def test_a_driven_four_bar_turns_as_kinematics_says_with_the_torque_of_the_inverse():
     s = lw.compile(lw.load("four-bar"))
-    run = motions.cycle(s, "A", steps=12, speed=3.0)
+    run = mechanism_of(s).cycle("A", steps=12, speed=3.0)
     f = s.kernels.variant(Variant(drivers=("A",))).get("forward")
     for i in range(0, 12, 3):
         st = run.state(i)

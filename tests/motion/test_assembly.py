@@ -13,7 +13,7 @@ import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.errors import AssemblyError, ChannelError, ModelError, SingularityError, UsageError
 from linkwright.kernels.traced_loops import TracedLoops
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from tests.refusals import refused
 from tests.sweeps import sweep
 
@@ -170,7 +170,7 @@ def test_wishes_that_make_no_sense_are_refused():
     with pytest.raises(UsageError):
         s.state([np.nan] * s.tree.nq)
     with pytest.raises(UsageError):
-        motions.cycle(s, "Z")
+        mechanism_of(s).cycle("Z")
     with pytest.raises((SingularityError, UsageError, AssemblyError)):
         s.assemble(q={"A": 0.5, "D": 2.9})  # two wishes for one freedom that contradict each other
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from tests.refusals import refused
 from tests.sweeps import sweep
 
@@ -149,7 +149,7 @@ def test_a_body_that_turns_past_half_a_turn_does_not_jump() -> None:
         angle = 3.0 * t + t * t
         return 0.0, 0.0, math.atan2(math.sin(angle), math.cos(angle))
 
-    c = motions.follow(s, {"arm": path}, duration=2, steps=8)
+    c = mechanism_of(s).follow({"arm": path}, duration=2, steps=8)
     assert c.notes == ()
     np.testing.assert_allclose(c["O.v"], 3.0 + 2.0 * c.t, atol=1e-7)
     np.testing.assert_allclose(c["O.a"], 2.0, atol=1e-5)  # R turns with 7 rad/s: differences of its entries

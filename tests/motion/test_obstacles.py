@@ -6,7 +6,7 @@ import pytest
 import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.motion.unreachable_targets import cannot_move
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 
 
 def said(call):
@@ -18,7 +18,7 @@ def said(call):
 def test_the_end_of_a_rocker_s_reach_is_told_in_the_model_s_units():
     """The wiper's file has degrees: the value it gets to is the dead center that limits finds."""
     s = lw.compile("wiper")
-    high = motions.limits(s, "D").high
+    high = mechanism_of(s).limits("D").high
     text = said(lambda: s.assemble(q={"D": high + 1.0}))
     assert "dead center" in text and "singular" not in text and "cannot reach the target D" in text
     unit = "deg" if "deg" in text else "rad"
@@ -84,5 +84,5 @@ def test_a_mechanism_that_falls_without_end():
     joints = {"A": {"type": "prismatic", "axis": [1, 0], "between": ["ground", "block"], "at": "A"}}
     model = {"name": "slide", "plane": "xy", "gravity": [5.0, 0], "drawing": {"A": [0, 0]}, "bodies": bodies, "joints": joints}
     s = lw.compile(lw.load(model))
-    text = said(lambda: motions.settle(s))
+    text = said(lambda: mechanism_of(s).settle())
     assert "the potential energy still falls" in text and "nothing holds 'A'" in text

@@ -10,8 +10,9 @@ from linkwright.api import compiled_of
 from linkwright.kernels import kernels
 from linkwright.model import library
 from linkwright.model.numbers import DesignNumbers
-from linkwright.system import motions, states
+from linkwright.system import states
 from linkwright.system.compiled import WALKS
+from linkwright.system.mechanism import mechanism_of
 from linkwright.text.expressions import evaluate_parameters
 from tests.sweeps import sweep
 
@@ -142,7 +143,7 @@ def test_every_named_number_is_an_input(case, monkeypatch):
     assert kernels._known == held
     for p in list(turns)[::every]:
         assert WALKS.of(compiled_of(designs[p].system)) and turns[p]._loads.cycle is not None
-        exact = motions.cycle(lw.compile(lw.load(model, **{p: 1.003 * parameters(m)[p]}), engine="python"), steps=STEPS)
+        exact = mechanism_of(lw.compile(lw.load(model, **{p: 1.003 * parameters(m)[p]}), engine="python")).cycle(steps=STEPS)
         wanted = np.array([exact[n] for n in names])
         assert np.abs(found[p] - wanted).max() <= AGREEMENT * np.abs(wanted).max()
         if not compiled_of(m.system)._structure.kernels.plan.idle:  # spins of idle rods are a choice
@@ -167,7 +168,7 @@ def test_other_zeros_are_another_structure_with_its_own_answers():
     for x in special:
         for _ in range(2):
             found = x.cycle(steps=STEPS)["A.torque"]
-        exact = motions.cycle(lw.compile(lw.Mechanism(x.description), engine="python"), steps=STEPS)["A.torque"]
+        exact = mechanism_of(lw.compile(lw.Mechanism(x.description), engine="python")).cycle(steps=STEPS)["A.torque"]
         assert np.abs(found - exact).max() <= AGREEMENT * (1.0 + np.abs(exact).max())
 
 

@@ -19,8 +19,8 @@ from linkwright.motion import cycle, joint_limits
 from linkwright.motion.cycle import computed
 from linkwright.motion.following import authority, drive_speeds, follow
 from linkwright.results.records import cut_rows
-from linkwright.system import motions
 from linkwright.system.compiled import WALKS
+from linkwright.system.mechanism import mechanism_of
 from tests.sweeps import every_model, sweep
 
 AGREEMENT = 1e-10  # both close loops to 1e-13 or better; velocities and accelerations have that times the condition, which is below 1e3
@@ -190,7 +190,7 @@ def test_a_followed_path_agrees_with_the_walk_on_floats(name):
     s = lw.compile(name)
     times, motion = np.linspace(0.0, 1.0, 41), PATHS[name](s)
     exact = follow(compiled_of(s).assembler, s.start, motion, times, compiled_of(s).drive_names)
-    c = motions.follow(s, motion, times)
+    c = mechanism_of(s).follow(motion, times)
     assert WALKS.of(compiled_of(s))
     tolerance = SPIN if s.mobility.idle else AGREEMENT
     rows = [cut_rows(x.skel, x.references) for x in (c, exact)]
@@ -203,7 +203,7 @@ def test_control_authority_along_a_path_is_that_of_every_sample():
     """Of the drives' speeds alone, and by singular values of the drives' rows on the motions of the loops."""
     s = lw.compile("five-bar")
     motion = {"left_rod.C": _moved(s, "left_rod.C", (-0.05, -0.06))}
-    c = motions.follow(s, motion, np.linspace(0.0, 1.0, 41))
+    c = mechanism_of(s).follow(motion, np.linspace(0.0, 1.0, 41))
     found = authority.authority_shares(
         compiled_of(s).loops, compiled_of(s).drive_names, drive_speeds(compiled_of(s), c, compiled_of(s).drive_names)
     )

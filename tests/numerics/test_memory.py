@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from linkwright.numerics.process_settings import all_in_use
+from linkwright.numerics.memory_and_threads import all_in_use
 
 
 def test_the_collector_waits_and_comes_back():

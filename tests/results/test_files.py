@@ -14,7 +14,7 @@ from linkwright.errors import LinkwrightError, UsageError
 from linkwright.results import files as run_files
 from linkwright.results.records import RunEvent
 from linkwright.results.trajectory import Trajectory
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from tests.refusals import refused
 from tests.results.runs import CUTS, free_run
 from tests.sweeps import sweep
@@ -83,7 +83,7 @@ def test_a_turn_comes_back_with_its_loads_and_its_model(tmp_path):
     stored = run_files.read(tmp_path / "turn.npz")
     assert stored.model == m.description  # expressions of parameters and all
     assert set(stored.about["versions"]) == {"linkwright", "numpy", "python", "platform"}
-    given = motions.cycle(lw.compile("carpet-scraper", cuts=["J8", "J9", "J10"]), steps=8)
+    given = mechanism_of(lw.compile("carpet-scraper", cuts=["J8", "J9", "J10"])).cycle(steps=8)
     again = lw.load_result(given.save(tmp_path / "cuts.npz"))
     assert again.skel.tree.cuts == ("J8", "J9", "J10")
     np.testing.assert_allclose(again["J1.torque"], given["J1.torque"], rtol=1e-11)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from tests.motion.test_singular_turn import scissor
 from tests.sweeps import sweep
 
@@ -94,7 +94,7 @@ def test_a_path_is_followed_and_not_its_chords(samples):
     def path(t):
         return [r * np.cos(begin + 6.0 * np.pi * t), r * np.sin(begin + 6.0 * np.pi * t)]
 
-    c = motions.follow(s, {"lower.P": path}, t=np.linspace(0.0, 1.0, samples + 1))
+    c = mechanism_of(s).follow({"lower.P": path}, t=np.linspace(0.0, 1.0, samples + 1))
     want = 6.0 * np.pi * c.t
     assert np.abs(c["A"] - c["A"][0] - want).max() < 1e-9 and np.abs(c["lower.angle"] - c["lower.angle"][0] - want).max() < 1e-9
     assert np.abs(c["B"] - c["B"][0]).max() < 1e-9

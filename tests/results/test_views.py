@@ -8,7 +8,7 @@ import pytest
 import linkwright as lw
 from linkwright import errors
 from linkwright.errors import ChannelError, UsageError
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from tests.refusals import refused
 from tests.results.runs import free_run
 
@@ -63,5 +63,5 @@ def test_what_cannot_be_had(monkeypatch):
 
 
 def test_results_of_a_bare_system_have_the_verbs_of_all():
-    bare, own = motions.cycle(lw.System(lw.load("wiper").description), steps=8), lw.load("wiper").cycle(steps=8)
+    bare, own = mechanism_of(lw.System(lw.load("wiper").description)).cycle(steps=8), lw.load("wiper").cycle(steps=8)
     assert str(bare.bearings()) == str(own.bearings())

@@ -7,7 +7,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.simulation.failure_diagnosis import why
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from tests.sweeps import sweep
 
 FOREIGN = ("jump", "loosen", "singular", "stiff", "dead center", "runs away", "without bound", "finite number")
@@ -82,7 +82,7 @@ def test_a_prescribed_motion_ends_at_its_dead_center(bar, options):
     text = said(s, s.assemble(v={"D": 1.0}), drive={"D": lw.drives.speed(1.0)}, **options)
     only(text, "dead center", "prescribed motion of 'D'", "limits gives the range")
     named = float(text.partition("D = ")[2].partition(" rad")[0])
-    end = motions.limits(s, "D").high
+    end = mechanism_of(s).limits("D").high
     assert end - 2.0 * options["step"] < named < end + 1e-3
 
 

@@ -186,9 +186,9 @@ def test_an_interrupt_gives_what_was_computed(bar):
 
 
 def test_a_bar_shows_on_demand(bar, capsys, monkeypatch):
-    from linkwright.simulation import progress_bar
+    from linkwright.simulation import run
 
-    monkeypatch.setattr(progress_bar, "PATIENCE", 0.0)
+    monkeypatch.setattr(run, "PATIENCE", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
     monkeypatch.setenv("TERM", "xterm")
     s, st = bar

@@ -18,7 +18,7 @@ from linkwright.kernels import kernels
 from linkwright.model import file as modelfile
 from linkwright.model.file import reader
 from linkwright.model.file.written_values import parameter_dimension
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from linkwright.text.expressions import evaluate_parameters
 from linkwright.text.units import LENGTH
 from tests.sweeps import sweep
@@ -39,7 +39,7 @@ QUESTIONS: dict[str, Question] = {
     "assemble": lambda m, s, st: s.assemble({n: 0.05 for n in drives(m)}, {n: 0.3 for n in drives(m)}, guess=st).q,
     "start": lambda m, s, st: s.start.q,
     "start of another design": lambda m, s, st: m.with_(**{f"{m.description.bodies[-1].name}.mass": "2 kg"}).system.start.q,
-    "settle": lambda m, s, st: motions.settle(s, hold=drives(m)).q,
+    "settle": lambda m, s, st: mechanism_of(s).settle(hold=drives(m)).q,
     "loads of a cycle": lambda m, s, st: m.cycle(steps=40)[effort(m)],
     "path of a cycle": lambda m, s, st: m.cycle(steps=40).v,
     "jerk of a cycle": lambda m, s, st: m.cycle(steps=40)[f"{m.description.joints[-1].name}.a"],

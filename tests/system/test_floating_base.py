@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 
 import linkwright as lw
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from tests.ball_rods import rssr
 from tests.refusals import refused
 from tests.sweeps import sweep
@@ -67,7 +67,7 @@ def test_the_wrench_of_a_followed_motion_has_channels(leg: lw.System) -> None:
         return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), np.array([0.05 * np.sin(6.0 * t), 0.0, 0.02 * t])
 
     step = 1e-3
-    c = motions.follow(leg, {"trunk": trunk, "hip": "0.2 rad * sin(3 rad/s * t)", "crank": "0.5 rad/s * t"}, duration=0.01, steps=10)
+    c = mechanism_of(leg).follow({"trunk": trunk, "hip": "0.2 rad * sin(3 rad/s * t)", "crank": "0.5 rad/s * t"}, duration=0.01, steps=10)
     com = np.array(leg.named_terms()(c).com)
     rate = 6.35 * (com[2:] - 2.0 * com[1:-1] + com[:-2]) / step**2
     np.testing.assert_allclose(c["base.force"][1:-1], rate - 6.35 * np.asarray(leg.description.gravity), atol=1e-4)
@@ -160,7 +160,7 @@ def test_a_wrong_momentum_fails_the_check(leg: lw.System) -> None:
 
 def test_a_followed_motion_holds_the_base(leg: lw.System) -> None:
     """Torques along a motion of the drives with the base at rest, against the reduced equations (1e-9 of torques of 1 N m)."""
-    c = motions.follow(leg, {"hip": "0.2 rad * sin(3 rad/s * t)", "crank": "0.1 rad/s * t"}, duration=0.2, steps=4)
+    c = mechanism_of(leg).follow({"hip": "0.2 rad * sin(3 rad/s * t)", "crank": "0.1 rad/s * t"}, duration=0.2, steps=4)
     x = leg.named_terms(by="drives")(c)
     a = np.stack([c["hip.a"], c["crank.a"]], axis=-1)
     needed = (np.asarray(x.M) @ a[..., None])[..., 0] + np.asarray(x.h)
@@ -183,7 +183,7 @@ def test_a_planar_mechanism_floats_on_a_planar_joint(tmp_path: Path) -> None:
     # by hand: 1 rad/s^2 of the leg about the hip takes I + m l^2 = 0.02 N m, its center (0.1 m below) moves by 0.1 m/s^2 in x
     assert loads.tau["hip"] == pytest.approx(0.02, abs=1e-13)
     assert loads.base == pytest.approx({"base.x": 0.1, "base.y": 3 * 9.81 + 0.1, "base.angle": 0.02}, abs=1e-12)
-    c = motions.follow(s, {"hip": "0.5 rad/s^2 * t^2"}, duration=0.1, steps=4)
+    c = mechanism_of(s).follow({"hip": "0.5 rad/s^2 * t^2"}, duration=0.1, steps=4)
     np.testing.assert_allclose(np.column_stack([c["base.force"], c["base.moment"]])[0], [0.1, 3 * 9.81, 0.02], atol=1e-9)
     assert s.named_terms("leg.F in trunk")(st).J.at("leg.F.x in trunk", "hip") == pytest.approx(0.3)
     assert s.mobility.freedoms == 4 and s.controllable(st).beside_base

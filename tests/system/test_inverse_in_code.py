@@ -10,8 +10,8 @@ import pytest
 import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.results.state_loads import KernelLoads
-from linkwright.system import motions
 from linkwright.system.dynamics import loads_on_floats
+from linkwright.system.mechanism import mechanism_of
 from tests.ball_rods import Model, ankle, floating, platform, rssr
 from tests.factory import stream
 from tests.refusals import refused
@@ -86,7 +86,7 @@ def test_motions_of_fewer_drives_come_from_a_kernel(make: Any) -> None:
 
 def test_what_springs_hold_at_rest_comes_from_a_kernel() -> None:
     s = lw.compile("boot-lid")
-    there = motions.settle(s)
+    there = mechanism_of(s).settle()
     found = [s.inverse(there, drives=[]) for _ in range(3)][-1]
     assert isinstance(found, KernelLoads) and found.tau == {}
     exact = loads_on_floats(compiled_of(s), there, None, None, [], "subsystem", {})

@@ -14,8 +14,9 @@ from linkwright.errors import UsageError
 from linkwright.model.description import TorsionSpring
 from linkwright.results.state import LaterReferences, State
 from linkwright.results.state_loads import KernelLoads
-from linkwright.system import dynamics, motions
+from linkwright.system import dynamics
 from linkwright.system.dynamics import loads_on_floats
+from linkwright.system.mechanism import mechanism_of
 from tests.ball_rods import ankle, hinged
 from tests.factory import stream
 from tests.sweeps import every_model, sweep
@@ -94,8 +95,9 @@ def test_terms_from_the_kernel_are_those_on_floats(name):
 def test_settled_by_kernels_is_settled_on_floats(name):
     slow, s = (lw.compile(name, engine=engine) for engine in ("python", "native"))
     for hold in ((), (compiled_of(s).drive_names[0],)):
-        there = motions.settle(s, hold=hold)
-        close(there.q, motions.settle(slow, hold=hold).q, 1e-8)  # the square root of what a force at round-off leaves is no worse than that
+        there = mechanism_of(s).settle(hold=hold)
+        # the square root of what a force at round-off leaves is no worse than 1e-8
+        close(there.q, mechanism_of(slow).settle(hold=hold).q, 1e-8)
         assert np.abs(s.closure(there).phi).max() < 1e-10
 
 

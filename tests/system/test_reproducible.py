@@ -18,7 +18,7 @@ import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.results.files import identical
 from linkwright.simulation.run_batch import run_batch
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from tests import exports
 
 MODEL = "carpet-scraper"
@@ -68,7 +68,7 @@ def others(s: lw.System) -> None:
         st = s.assemble(q={DRIVE: 0.01 * k})
     s.forward(st)
     s.inverse(st)
-    motions.cycle(s, steps=12)
+    mechanism_of(s).cycle(steps=12)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from linkwright.api import compiled_of
 from linkwright.integrators import INTEGRATORS
 from linkwright.rings.robots.workspace import workspace
 from linkwright.simulation.run_batch import run_batch
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 
 PLANE = {
     "name": "truss",
@@ -75,7 +75,7 @@ VERBS = {
     "s.crosscheck": lambda m, s, st, f: s.crosscheck(st),
     "s.derivatives": lambda m, s, st, f: s.derivatives(st),
     "s.determinacy": lambda m, s, st, f: s.determinacy(st),
-    "s.follow": lambda m, s, st, f: motions.follow(s, {joint(m): [0.0, 1.0]}, [0.0, 1.0]),
+    "s.follow": lambda m, s, st, f: mechanism_of(s).follow({joint(m): [0.0, 1.0]}, [0.0, 1.0]),
     "s.forward": lambda m, s, st, f: s.forward(st),
     "s.gicm": lambda m, s, st, f: s.gicm(st),
     "s.h": lambda m, s, st, f: s.h(st),
@@ -84,7 +84,7 @@ VERBS = {
     "s.pinocchio": lambda m, s, st, f: s.pinocchio(),
     "s.jax": lambda m, s, st, f: s.jax(),
     "s.kernel": lambda m, s, st, f: [s.kernel(name) for name in ("terms", "forward", "inverse", "rates")],
-    "s.limits": lambda m, s, st, f: motions.limits(s, joint(m)),
+    "s.limits": lambda m, s, st, f: mechanism_of(s).limits(joint(m)),
     "s.linearize": lambda m, s, st, f: s.linearize(st),
     "s.mirror": lambda m, s, st, f: s.mirror(st),
     "s.motion": lambda m, s, st, f: s.motion(st),
@@ -92,7 +92,7 @@ VERBS = {
     "s.point": lambda m, s, st, f: s.point(st, f"{body(m)}.{m.description.bodies[1].points[0].name}"),
     "s.pose": lambda m, s, st, f: s.pose(st, body(m)),
     "st.energy": lambda m, s, st, f: [st[f"energy.{x}"] for x in ("kinetic", "potential", "total")],
-    "s.settle": lambda m, s, st, f: motions.settle(s),
+    "s.settle": lambda m, s, st, f: mechanism_of(s).settle(),
     "s.simulate": lambda m, s, st, f: [s.simulate(st, 0.05, integrator=name, step=0.01).checks() for name in INTEGRATORS],
     "batch of runs": lambda m, s, st, f: run_batch(compiled_of(s), [st, st], 0.05, sample_interval=0.01),
     "s.state": lambda m, s, st, f: s.state(st.q),
@@ -101,7 +101,7 @@ VERBS = {
     "s.terms": lambda m, s, st, f: s.terms(st),
     "s.torch": lambda m, s, st, f: s.torch(),
     "s.transmission": lambda m, s, st, f: s.transmission(joint(m), joint(m)),
-    "s.cycle": lambda m, s, st, f: motions.cycle(s),
+    "s.cycle": lambda m, s, st, f: mechanism_of(s).cycle(),
     "s.workspace": lambda m, s, st, f: workspace(s, {joint(m): "0..1 / 3"}, "reach"),
     "lw.identify": lambda m, s, st, f: lw.identify(m, {"t": np.linspace(0, 1, 20)}),
     "lw.excitation": lambda m, s, st, f: lw.excitation(m),

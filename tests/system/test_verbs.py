@@ -14,7 +14,7 @@ import pytest
 import linkwright as lw
 from linkwright import verbs
 from linkwright.rings import verbs as typed
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from tests.refusals import refused
 from tests.sources import PACKAGE
 
@@ -61,7 +61,7 @@ def test_verbs_are_members_like_others() -> None:
     c = m.cycle(steps=12)
     assert {"bearings", "plot", "control"} <= set(dir(c))
     assert len(pickle.loads(pickle.dumps(c))) == len(c)
-    assert len(motions.cycle(lw.System(m.description), steps=12).bearings().rows)
+    assert len(mechanism_of(lw.System(m.description)).cycle(steps=12).bearings().rows)
 
 
 def test_calls_of_verbs_are_explained() -> None:

@@ -24,7 +24,7 @@ from linkwright.compiler import cache as target
 from linkwright.compiler.cache import ObjectCode
 from linkwright.compiler.program import Block, Program
 from linkwright.errors import LinkwrightError, UsageError, counted
-from linkwright.numerics.process_settings import all_in_use
+from linkwright.numerics.memory_and_threads import all_in_use
 
 OLDEST = (0, 45)  # version of llvmlite; LLVM's text has changed before
 ROUGH_NS = 0.06  # per operation and state, to judge whether threads pay

@@ -3,23 +3,21 @@
     drive={"A": lw.drives.torque(lambda t, st: -2.0 * st["A.v"]), "lift": lw.drives.position(([0, 1, 2], ["0.4 m", "0.5 m", "0.4 m"]))}
 
 A drive is a frozen object with a `kind` and `bind(target, start)`, which gives what `base.Bound` asks for. `actuation` binds all
-drives of a run and makes the kernel that time steppers call for their inputs. Adding a kind: one file and one line in `DRIVES`.
+drives of a run and makes the kernel that time steppers call for their inputs. Adding a kind: one file and one line in `actuation.DRIVES`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from linkwright.drives.actuation import Actuation, actuation, prescribed
+from linkwright.drives.actuation import DRIVES, Actuation, actuation, drives_of_description, prescribed
 from linkwright.drives.effort import Torque
 from linkwright.drives.motion import Moves, Position, Speed
-from linkwright.drives.voltage import Voltage, dc_motor, motor_of
+from linkwright.drives.voltage import Voltage, dc_motor
+from linkwright.drives.voltage import motor_of as motor_of
 from linkwright.errors import call_explained
 from linkwright.mechanics.forces.dc_motor import DCMotor
 from linkwright.model.curves.laws import law_factors
-from linkwright.model.description import Description
-
-DRIVES: dict[str, type] = {d.kind: d for d in (Torque, Speed, Position, Moves, Voltage)}
 
 
 @call_explained
@@ -69,23 +67,6 @@ def voltage(value: Any, *, every: Any = None, motor: DCMotor | Any = None, curre
     value and every as in `torque`. current: at the start, of a motor with inductance.
     """
     return Voltage(value, every, motor, current)
-
-
-def drives_of_description(description: Description) -> dict[str, Any]:
-    """The `drive:` section of a model as drives of a simulation. A `dc_motor` without voltage has 0 V, `undriven` no effort."""
-    out: dict[str, Any] = {}
-    for d in description.numbers().drives:
-        if d.kind == "moves":
-            out[d.joint] = Moves(d.moves)
-        elif d.kind == "dc_motor":
-            out[d.joint] = Voltage(d.value, motor=motor_of(dict(d.motor)))
-        elif d.kind == "undriven":
-            out[d.joint] = Torque(0.0)
-        elif d.kind == "torque":
-            out[d.joint] = Torque(d.value, gear_ratio=d.gear_ratio, limits=None if d.limits == (None, None) else d.limits)
-        else:
-            out[d.joint] = DRIVES[d.kind](d.value)
-    return out
 
 
 def __getattr__(name: str) -> Any:

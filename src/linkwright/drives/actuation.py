@@ -16,6 +16,7 @@ import numpy as np
 from linkwright.compiler.program import Op, Program, interpret
 from linkwright.compiler.switches import Switched, switched
 from linkwright.drives.base import Bound, Called, Start, numbers, target, value_at
+from linkwright.drives.effort import Torque
 from linkwright.drives.input_equations import (
     DriveTraces,
     InputEquations,
@@ -31,15 +32,18 @@ from linkwright.drives.input_equations import (
     read_pushes,
     traces,
 )
-from linkwright.drives.motion import BoundMotion, check_start
+from linkwright.drives.motion import BoundMotion, Moves, Position, Speed, check_start
+from linkwright.drives.voltage import Voltage, motor_of
 from linkwright.errors import UsageError, counted
 from linkwright.integrators import StepKernel, python_kernel
 from linkwright.integrators.step import SAME_STEP
 from linkwright.model.curves import MOST_TRACED
 from linkwright.model.curves.piecewise import Periodic, Piecewise
+from linkwright.model.description import Description
 from linkwright.results.state import State
 
 Column = tuple[np.ndarray, str]
+DRIVES: dict[str, type] = {d.kind: d for d in (Torque, Speed, Position, Moves, Voltage)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,6 +385,23 @@ class Prescribed(NamedTuple):
 
     motions: dict[str, tuple[float, float]]
     bounds: tuple[Bound, ...]
+
+
+def drives_of_description(description: Description) -> dict[str, Any]:
+    """The `drive:` section of a model as drives of a simulation. A `dc_motor` without voltage has 0 V, `undriven` no effort."""
+    out: dict[str, Any] = {}
+    for d in description.numbers().drives:
+        if d.kind == "moves":
+            out[d.joint] = Moves(d.moves)
+        elif d.kind == "dc_motor":
+            out[d.joint] = Voltage(d.value, motor=motor_of(dict(d.motor)))
+        elif d.kind == "undriven":
+            out[d.joint] = Torque(0.0)
+        elif d.kind == "torque":
+            out[d.joint] = Torque(d.value, gear_ratio=d.gear_ratio, limits=None if d.limits == (None, None) else d.limits)
+        else:
+            out[d.joint] = DRIVES[d.kind](d.value)
+    return out
 
 
 def prescribed(system: Any, drive: Mapping[str, Any] | None, st: State) -> Prescribed:

@@ -32,7 +32,7 @@ from linkwright.model.curves import Curve
 from linkwright.model.curves.functions import Function, takes_state
 from linkwright.model.curves.polynomial import Constant
 from linkwright.model.file import quantity
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.scalars import minimum, where
 from linkwright.numerics.spatial import cross
 from linkwright.results.channels import Channels

@@ -27,7 +27,7 @@ from linkwright.kernels.implicit import Differentiation, is_square, turn_efforts
 from linkwright.kernels.kernel import Kernel
 from linkwright.kernels.kernels import SOLVES, Kernels
 from linkwright.kernels.tracing import OPTIONAL, trace
-from linkwright.numerics.process_settings import all_in_use
+from linkwright.numerics.memory_and_threads import all_in_use
 from linkwright.numerics.scalars import eliminate
 
 GAP = "gap"  # output: largest dimensionless residual of the position

@@ -38,16 +38,14 @@ from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.mechanics.constraints.loops import Loops, of_loops, scale
 from linkwright.mechanics.contact import Touch, touches
-from linkwright.mechanics.kinematics.motion import Skeleton, velocity_kinds
-from linkwright.mechanics.kinematics.skeleton import counted_coordinates, counted_joints, skeleton
+from linkwright.mechanics.kinematics.motion import Skeleton
+from linkwright.mechanics.kinematics.skeleton import counted_coordinates, counted_joints, skeleton, velocity_kinds
 from linkwright.model.coordinates import joint_name, lengths, movable
 from linkwright.model.curves.polynomial import Parabola
 from linkwright.model.description import Description
 from linkwright.model.numbers import DesignNumbers, Number, TreeNumbers
 from linkwright.model.parameters import Parameter, any_drawn, with_values
-from linkwright.numerics.pickling import essentials
-from linkwright.numerics.process_settings import all_in_use
-from linkwright.numerics.result_stores import Stores
+from linkwright.numerics.memory_and_threads import Stores, all_in_use, essentials
 from linkwright.numerics.spatial import EYE
 from linkwright.text.expressions import Expr, variable
 from linkwright.topology.tree import Loop, Tree

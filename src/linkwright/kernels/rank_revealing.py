@@ -23,7 +23,7 @@ from linkwright.mechanics.formulations.forward import LOST, Forward, forward, ta
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.linalg import Factored, factor
-from linkwright.numerics.process_settings import one_thread
+from linkwright.numerics.memory_and_threads import one_thread
 from linkwright.numerics.tolerances import CLOSED_AT_BEST, CLOSED_FLOOR
 
 if TYPE_CHECKING:

@@ -26,8 +26,7 @@ from linkwright.mechanics.kinematics.motion import Motion, Skeleton, counted_ref
 from linkwright.mechanics.kinematics.skeleton import like_parts
 from linkwright.model.curves.polynomial import Parabola
 from linkwright.model.numbers import DesignNumbers
-from linkwright.numerics.pickling import essentials
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store, essentials
 
 if TYPE_CHECKING:
     from linkwright.compiler.python_text import Straight
@@ -346,7 +345,7 @@ class TracedLoops(Loops):
     traces: LoopTraces | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, skel: Skeleton, length: float | None = None, ) -> TracedLoops:
+    def of(cls, skel: Skeleton, length: float | None = None) -> TracedLoops:
         own = Loops.of(skel, length)
         return cls(skel, own.constraints, own.kappa, own.columns, traces=LoopTraces(skel, own.constraints))
 

@@ -19,7 +19,7 @@ from linkwright.compiler.program import Program, without_unused
 from linkwright.errors import SingularityError
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics.kinematics.motion import qdot
-from linkwright.numerics.process_settings import all_in_use
+from linkwright.numerics.memory_and_threads import all_in_use
 
 OPTIONAL = ("t", "near", "parameters")
 

@@ -35,7 +35,7 @@ from linkwright.mechanics.kinematics.motion import (
 from linkwright.model.coordinates import Distance, JointCoordinate, coordinate, lengths
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Joint, Table
-from linkwright.numerics.pickling import essentials
+from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.scalars import arctan2, is_symbolic
 from linkwright.numerics.spatial import array, point_acceleration, point_velocity
 from linkwright.numerics.tolerances import COMPLEX_STEP

@@ -10,6 +10,7 @@ called; `plane` only names the two axes for people. `ground` is the first body.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, make_dataclass, replace
 from functools import cache, cached_property
@@ -37,7 +38,7 @@ from linkwright.elements import (
 from linkwright.elements import CamContact as CamContact
 from linkwright.errors import ModelError, Source, nearest
 from linkwright.model.report_block import ReportBlock
-from linkwright.numerics.pickling import essentials
+from linkwright.numerics.memory_and_threads import essentials
 from linkwright.text.expressions import Evaluation, Expr, evaluate_parameters, free_variables
 
 # ---------------------------------------------------------------- values in the place of expressions, in any part of a description
@@ -45,6 +46,7 @@ from linkwright.text.expressions import Evaluation, Expr, evaluate_parameters, f
 ZERO3: tuple[Any, Any, Any] = (0.0, 0.0, 0.0)
 EYE3: tuple[tuple[Any, Any, Any], tuple[Any, Any, Any], tuple[Any, Any, Any]] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 NO_INERTIA: tuple[tuple[Any, Any, Any], tuple[Any, Any, Any], tuple[Any, Any, Any]] = (ZERO3, ZERO3, ZERO3)
+NO_INERTIA_SHARE = 1e-10  # an inertia this small against the body's largest counts as none
 
 
 @cache
@@ -188,6 +190,14 @@ class Body:
             f"body '{self.name}' has no point '{name}'.", self.where, nearest(name, [p.name for p in self.points], "Its points")
         )
 
+    def full_inertia(self, planar: bool) -> bool:
+        """True if mass and moments of inertia along its own axes are clearly positive. The rank of others needs a decomposition."""
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = self.inertia
+        if self.mass is None or any(type(x) is not float for x in (self.mass, xx, xy, xz, yy, yz, zz)):
+            return False
+        least, largest = (zz, zz) if planar else (min(xx, yy, zz), max(xx, yy, zz))
+        return self.mass > 0.0 and least > 2.0 * NO_INERTIA_SHARE * largest and (planar or xy == xz == yz == 0.0)
+
 
 @dataclass(frozen=True)
 class Joint:
@@ -308,6 +318,28 @@ class Description(ElementSections):
         """Bodies and joints, the first of each name."""
         every = {"bodies": self.bodies, "joints": self.joints}
         return {section: {thing.name: thing for thing in reversed(things)} for section, things in every.items()}
+
+    @property
+    def full_inertias(self) -> bool:
+        """True if every body with a mass has a full inertia."""
+        return all(b.mass is None or b.full_inertia(self.planar) for b in self.bodies[1:])
+
+    def need_no_twins(self) -> None:
+        """Raise ModelError for two joints of one type between the same bodies at the same place."""
+        seen: dict[tuple[object, ...], Joint] = {}
+        pairs = Counter((joint.first, joint.second) for joint in self.joints)
+        for joint in self.joints:
+            if pairs[joint.first, joint.second] == 1:
+                continue
+            key = (joint.type, joint.first, joint.second, joint.frame_first, joint.frame_second)
+            if key in seen:
+                raise ModelError(
+                    f"joints '{seen[key].name}' and '{joint.name}' join the same bodies '{joint.first}' and '{joint.second}' "
+                    f"in the same way at the same place. Remove one of them.",
+                    joint.where,
+                    name=seen[key].name,
+                )
+            seen[key] = joint
 
     def point(self, ref: PointRef) -> Point:
         return self.body(ref[0]).point(ref[1])

@@ -35,7 +35,7 @@ from linkwright.motion.cycle import skipped
 from linkwright.motion.joint_limits import check_driven
 from linkwright.motion.unreachable_targets import cannot_move, unreachable
 from linkwright.numerics.linalg import SparseMatrix, factor
-from linkwright.numerics.process_settings import all_in_use
+from linkwright.numerics.memory_and_threads import all_in_use
 from linkwright.numerics.spatial import Pose, quaternion_rotation, rotation_quaternion
 from linkwright.numerics.tolerances import CLOSED_AT_BEST
 from linkwright.results.branches import Branches
@@ -169,6 +169,8 @@ class Assembler:
         if targets:
             here = self._walk(here, targets)
         speeds = {k: x for k, x in (v or {}).items() if not self.is_point(k)}
+        if not targets and len(speeds) == len(v or {}) and (found := self._speeds_in_code(here, speeds)) is not None:
+            return State(self.skel, here.q, found, here.references)
         return self._with_velocity(here, speeds, {k: x for k, x in (v or {}).items() if self.is_point(k)})
 
     def accelerations(self, st: State, wanted: Mapping[str, Any] | Any, drives: Iterable[str]) -> np.ndarray:

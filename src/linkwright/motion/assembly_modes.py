@@ -20,7 +20,8 @@ from linkwright.mechanics.closing.mode_enumeration import apart, distinct_positi
 from linkwright.mechanics.closing.newton import Closed, close
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.motion import joint_points, locate, node_motion
+from linkwright.mechanics.kinematics.motion import locate, node_motion
+from linkwright.mechanics.kinematics.skeleton import joint_points
 from linkwright.model.coordinates import lengths
 from linkwright.model.file import quantity
 from linkwright.motion.mode_paths import ClosedPositions, singularity_free

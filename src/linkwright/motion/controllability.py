@@ -23,7 +23,7 @@ from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.driver import DrivenDistance, Driver
 from linkwright.mechanics.constraints.loops import Loops, closure, scale
 from linkwright.mechanics.kinematics.floating_base import base_entries
-from linkwright.mechanics.kinematics.motion import velocity_kinds
+from linkwright.mechanics.kinematics.skeleton import velocity_kinds
 from linkwright.model.coordinates import Distance
 from linkwright.model.curves.polynomial import Line
 from linkwright.numerics.linalg import factor, pivoted_columns

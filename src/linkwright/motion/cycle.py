@@ -51,7 +51,7 @@ from linkwright.motion.joint_limits import (
     stops_of,
     times_between_stops,
 )
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.tolerances import SAME_PLACE
 from linkwright.results.records import CutReferences, cut_rows
 from linkwright.results.singular_positions import PEAKS, passage_note, places_of

@@ -19,7 +19,7 @@ from linkwright.errors import UsageError, listing
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Table
 from linkwright.model.parameters import Parameter
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.tolerances import COMPLEX_STEP, LOOP_CHANGE
 from linkwright.results.derivatives import MotionDerivatives
 from linkwright.results.records import cut_rows

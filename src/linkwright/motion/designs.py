@@ -23,8 +23,7 @@ from linkwright.model.description import Description
 from linkwright.model.file.overrides import place_of
 from linkwright.model.numbers import DesignNumbers
 from linkwright.model.parameters import Parameter, any_drawn, every_parameter, with_values
-from linkwright.numerics.pickling import essentials
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store, essentials
 from linkwright.numerics.tolerances import ROUND_OFF
 from linkwright.text.expressions import Expr, free_variables
 from linkwright.text.ranges_and_tolerances import Range, Tolerance, Values, meaning

@@ -22,7 +22,7 @@ from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics.tree import bias_force
 from linkwright.mechanics.instant import Instant
-from linkwright.mechanics.kinematics.motion import velocity_kinds
+from linkwright.mechanics.kinematics.skeleton import velocity_kinds
 from linkwright.model.curves.polynomial import Line
 from linkwright.motion.joint_limits import coordinate_now
 from linkwright.numerics.linalg import Factored, factor

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.numerics.process_settings import optimizing
+from linkwright.numerics.memory_and_threads import optimizing
 
 Array = np.ndarray
 Evaluated = Callable[[Array], tuple[Array, Array, Array, Array]]

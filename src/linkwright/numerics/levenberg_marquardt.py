@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.numerics.process_settings import one_thread
+from linkwright.numerics.memory_and_threads import one_thread
 
 Array = np.ndarray
 Jacobians = Callable[[Array, Array], tuple[Array, Array]]

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from linkwright.errors import UsageError
-from linkwright.numerics.pickling import essentials
-from linkwright.numerics.process_settings import one_thread
+from linkwright.numerics.memory_and_threads import essentials, one_thread
 
 RANK_TOLERANCE = 1e-9
 LARGEST_PIVOT_TOLERANCE = 2e-3  # tolerances up to this are those healthy pivots answer for

@@ -21,7 +21,7 @@ import numpy as np
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
-from linkwright.numerics.result_stores import HasStores, Store
+from linkwright.numerics.memory_and_threads import HasStores, Store
 from linkwright.results.channels import Channel
 
 VALUES_AT_ONCE = 4_000_000  # numbers held while a program runs

@@ -41,7 +41,7 @@ from linkwright.mechanics.kinematics.motion import (
 from linkwright.mechanics.kinematics.transmission import transmission
 from linkwright.model.coordinates import coordinate, lengths
 from linkwright.model.description import Coupling, Joint
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.scalars import arctan2, is_symbolic
 from linkwright.numerics.spatial import array, cross, quaternion_rotation, rotation_quaternion
 from linkwright.numerics.tolerances import ROUND_OFF

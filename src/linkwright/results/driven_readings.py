@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwright.errors import ChannelError, LinkwrightError
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store
 from linkwright.results.channels import Channel
 from linkwright.results.driven_channels import MotionChannels
 from linkwright.results.driven_samples import PUSH, HeldMotion, independent

@@ -14,7 +14,7 @@ from linkwright.files.tables import MOST_ROWS, Result, Table
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, driven_rows, loads_of_known_motion, unaccounted
 from linkwright.numerics.linalg import factor
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store
 from linkwright.results.channel_programs import Batch
 from linkwright.results.channels import Channel
 from linkwright.results.cycle_loads import CycleLoads

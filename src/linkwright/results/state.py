@@ -12,7 +12,7 @@ import numpy as np
 from linkwright.errors import calls_explained
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton, body_jacobian, counted_references, motion
-from linkwright.numerics.pickling import essentials
+from linkwright.numerics.memory_and_threads import essentials
 from linkwright.results.channel_list import ChannelList
 from linkwright.results.channels import Channels
 

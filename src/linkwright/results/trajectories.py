@@ -18,7 +18,7 @@ import numpy as np
 from linkwright.errors import ChannelError, UsageError, calls_explained, counted, nearest
 from linkwright.errors.arguments import Names
 from linkwright.files.tables import Result, Table
-from linkwright.numerics.pickling import essentials
+from linkwright.numerics.memory_and_threads import essentials
 from linkwright.results import tables as table_views
 from linkwright.results.channels import Channel
 

@@ -23,7 +23,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton
 from linkwright.model.file import quantity
-from linkwright.numerics.pickling import essentials
+from linkwright.numerics.memory_and_threads import essentials
 from linkwright.results import files as run_files
 from linkwright.results import tables as table_views
 from linkwright.results.channel_list import ChannelList

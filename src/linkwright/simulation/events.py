@@ -30,7 +30,7 @@ from linkwright.model.curves.polynomial import Line, Parabola
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
 from linkwright.numerics.linalg import least_squares
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.tolerances import OPEN
 from linkwright.results import singular_channels
 from linkwright.results.cut_references import Before

@@ -255,7 +255,7 @@ class Diagnosis:
 
     @cached_property
     def _kinds(self) -> list[str]:
-        from linkwright.mechanics.kinematics.motion import velocity_kinds
+        from linkwright.mechanics.kinematics.skeleton import velocity_kinds
 
         return velocity_kinds(self.sim.system.loops.skel)
 

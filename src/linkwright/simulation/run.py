@@ -13,8 +13,11 @@ Drives are bound in `drives.actuation`, kernels and the problem are made in `tim
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -43,7 +46,6 @@ from linkwright.simulation.impacts import onto, struck
 from linkwright.simulation.instant_rows import InstantRows, OneSided, one_sided
 from linkwright.simulation.kernel_rows import entries
 from linkwright.simulation.options import Options, checked, sample_times, time_of
-from linkwright.simulation.progress_bar import Bar
 from linkwright.simulation.proof import ENDED, Proof
 from linkwright.simulation.rests import Known, Rest, rest
 from linkwright.simulation.run_records import trajectory
@@ -61,8 +63,11 @@ SHORT = 0.01
 def simulate(system: Compiled, st: State | None, duration: Any, options: Options) -> Trajectory:
     """Return the motion from a state, or from the start that the drives need; see `System.simulate`."""
     begin = DrivenStart(st) if st is not None else driven_start(system, options.drive or {})
-    off = (options.off,) if isinstance(options.off, str) else options.off
-    system.need_start(begin.state, (*off, *rigid_stops.released(system.loops.skel)), options.parameters is None)
+    if st is None:
+        system.need_masses()
+    else:
+        off = (options.off,) if isinstance(options.off, str) else options.off
+        system.need_start(st, (*off, *rigid_stops.released(system.loops.skel)), options.parameters is None)
     return run_from(system, begin, duration, options)
 
 
@@ -470,3 +475,44 @@ def explain(error: UsageError, system: Compiled, st: State) -> None:
 def shown(progress: Any) -> tuple[bool | None, Any]:
     """(whether a bar is shown, the user's own function)."""
     return (False, progress) if callable(progress) else (progress, None)
+
+
+# ----------------------------------------------------------------------------------------------------
+# A bar for long runs: simulated time, step size, time that remains. It appears after a second, on a terminal only.
+
+PATIENCE = 1.0  # s before a bar appears
+
+
+class Bar:
+    """Shows how far a run has come; use as a context."""
+
+    def __init__(self, start: float, end: float, show: bool | None, report: Callable[[float], Any] | None = None, what: str = "simulating"):
+        self.start, self.end, self.report, self.what = start, end, report, what
+        self.show = sys.stderr.isatty() if show is None else show
+        self.begun = time.perf_counter()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __call__(self, t: float, h: float = 0.0) -> bool | None:
+        """Called by the loop now and then; False from the user's own function stops the run."""
+        if self.show and self._bar is None and (time.perf_counter() - self.begun > PATIENCE):
+            self._open()
+        if self._bar is not None:
+            self._bar.update(self._task, completed=t - self.start, now=f"t = {t:.4g} s", step=f"step {h:.2g} s" if h else "")
+        return None if self.report is None else self.report(t)
+
+    def _open(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = [TextColumn(self.what), BarColumn(), TextColumn("{task.fields[now]}  {task.fields[step]}"), TimeRemainingColumn()]
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._bar.start()
+        self._task = self._bar.add_task(self.what, total=self.end - self.start, now="", step="")
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()

@@ -24,7 +24,7 @@ from linkwright.kernels.kernels import Variant
 from linkwright.mechanics.inverse.known_motion import Acted
 from linkwright.mechanics.kinematics.motion import Skeleton, motion
 from linkwright.model.curves.references import read_reference
-from linkwright.numerics.pickling import essentials
+from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.tolerances import OPEN, SAME_PLACE
 from linkwright.results.channel_programs import Batch, ChannelGraph, Structure
 from linkwright.results.channels import Channel, Channels
@@ -38,8 +38,7 @@ from linkwright.simulation.feedback.controller_program import BoundControl
 from linkwright.simulation.feedback.task_coordinates import tasks_of, values_of
 from linkwright.simulation.kernel_rows import entries
 from linkwright.simulation.options import NOT_OF_A_BATCH, BatchOptions, Options, options_of
-from linkwright.simulation.progress_bar import Bar
-from linkwright.simulation.run import DrivenStart, RunPiece, Simulation, run_from, shown, simulation
+from linkwright.simulation.run import Bar, DrivenStart, RunPiece, Simulation, run_from, shown, simulation
 from linkwright.simulation.run_records import columns_of, solved
 from linkwright.simulation.start_states import closed_starts
 

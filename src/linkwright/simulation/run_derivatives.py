@@ -26,7 +26,7 @@ from linkwright.model.curves.polynomial import Parabola
 from linkwright.model.parameters import Parameter
 from linkwright.motion.cycle_derivatives import varied_loops
 from linkwright.numerics.linalg import factor
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.tolerances import LOOP_CHANGE, SAME_TIME
 from linkwright.results.derivatives import MotionDerivatives
 from linkwright.results.records import acting, cut_rows, multipliers

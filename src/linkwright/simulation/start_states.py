@@ -16,7 +16,7 @@ from linkwright.kernels.driven_motion import Homotopy, LaneWalking
 from linkwright.mechanics.closing.newton import close, consistent_velocity, open_error
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.model.curves.polynomial import Line
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.tolerances import CLOSED_AT_BEST, CLOSED_START
 from linkwright.results.state import State
 

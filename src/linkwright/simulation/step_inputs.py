@@ -16,7 +16,7 @@ from linkwright.integrators.environments import Environments, scheme_of
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model.coordinates import JointCoordinate
 from linkwright.model.file import quantity
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store
 from linkwright.simulation.events import interpreted_kernel, native_kernel, reads_turns
 from linkwright.simulation.kernel_rows import RowLayout
 from linkwright.simulation.options import time_of

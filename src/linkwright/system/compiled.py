@@ -17,6 +17,7 @@ from linkwright.kernels.traced_loops import StructureOf, TracedLoops
 from linkwright.mechanics import forces
 from linkwright.mechanics.closing.mobility import Mobility, mobility
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.forces import Force
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.floating_base import base_joints
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, displaced, motion, skeleton
@@ -28,9 +29,7 @@ from linkwright.model.parameters import Parameter, choose, every_parameter
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.cycle import coordinate_now
 from linkwright.motion.efforts_and_wrenches import efforts
-from linkwright.numerics.pickling import essentials
-from linkwright.numerics.process_settings import all_in_use
-from linkwright.numerics.result_stores import Store, Stores
+from linkwright.numerics.memory_and_threads import Store, Stores, all_in_use, essentials
 from linkwright.numerics.tolerances import OPEN as OPEN
 from linkwright.results.cycle_loads import SolvedLoads
 from linkwright.results.records import coordinate_names
@@ -100,7 +99,6 @@ class Compiled:
         self.skel: Skeleton = skeleton(self.tree)
         self.loops: Loops = TracedLoops.of(self.skel, length)
         self._share()
-        self.forces = forces.of_description(self.description)
         self.assembler = Assembler(self.loops, self._closed)
 
     def _share(self) -> None:
@@ -148,6 +146,11 @@ class Compiled:
     def start(self) -> State:
         """Return the drawn position closed exactly, at the positions and speeds of `start:`."""
         return self.assembler.start
+
+    @cached_property
+    def forces(self) -> tuple[Force, ...]:
+        """Forces of elements, in a fixed order."""
+        return forces.of_description(self.description)
 
     @cached_property
     def stores(self) -> Stores:
@@ -460,13 +463,17 @@ class Compiled:
                 f"the loops of this state are open by {gap:.2g} of the mechanism's size. s.assemble gives one that is closed.", name="state"
             )
 
-    def need_start(self, st: State, off: Any, closed: bool) -> None:
-        """Raise UsageError unless a run can start here: masses, closed loops, and a velocity along them."""
-        if not len(st.v):
+    def need_masses(self) -> None:
+        """Raise UsageError unless something can move, ModelError unless every body has a mass."""
+        if not self.tree.nv:
             raise UsageError(
                 "nothing can move here: every joint is fixed, so there is nothing to simulate. Add a joint that moves.", name="simulate"
             )
         self.kernels.need_masses()
+
+    def need_start(self, st: State, off: Any, closed: bool) -> None:
+        """Raise UsageError unless a run can start in this state: masses, closed loops, and a velocity along them."""
+        self.need_masses()
         self.need_closed(st, (off,) if isinstance(off, str) else off, most=OPEN if closed else np.inf)
         if not closed or off:
             return

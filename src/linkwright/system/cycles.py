@@ -23,16 +23,15 @@ from linkwright.motion.cycle_derivatives import turn_derivatives, written_speeds
 from linkwright.motion.cycle_lanes import AssemblyGaps, Gaps, lanes_of
 from linkwright.motion.design_channels import DesignTurns, Gathered
 from linkwright.motion.designs import DESIGNS_FOR_CODE, ClosedDesign, Designs
-from linkwright.numerics.pickling import essentials
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store, essentials
 from linkwright.results.channels import Channel
 from linkwright.results.motion_checks import singular_check
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectories import STATE, ChannelDerivatives, MotionSource, Trajectories
 from linkwright.results.trajectory import Trajectory
 from linkwright.results.undefined_derivatives import refused
-from linkwright.system import motions
 from linkwright.system.compiled import compiled_of
+from linkwright.system.mechanism import mechanism_of
 
 if TYPE_CHECKING:
     from linkwright.results.channel_list import ChannelList
@@ -141,7 +140,7 @@ class DesignReader:
 
     @cached_property
     def nominal(self) -> Trajectory:
-        return motions.cycle(self.system, **self.asked)
+        return mechanism_of(self.system).cycle(**self.asked)
 
     def check(self, names: Sequence[str]) -> None:
         """Raise ChannelError for names that no cycle has, UsageError for loads without masses."""
@@ -263,10 +262,10 @@ class DesignReader:
         """The cycle of one design by its own System, in the coordinates of the model."""
         system = self.system
         description, cuts = designs.description(i), system.tree.cuts
-        c = motions.cycle(type(system)(description), **self.asked)
+        c = mechanism_of(type(system)(description)).cycle(**self.asked)
         if c.skel.tree.cuts == cuts or not _same_joints(c, designs):
             return c
-        return motions.cycle(type(system)(description, cuts), **self.asked)
+        return mechanism_of(type(system)(description, cuts)).cycle(**self.asked)
 
 
 def _put_alone(out: Gathered, i: int, c: Trajectory, names: Sequence[str], by: Sequence[str], designs: Designs) -> None:
@@ -374,7 +373,7 @@ class CycleEvaluator:
         if key not in self._stored:
             asked: dict[str, Any] = {**self.reader.asked, "steps": positions - 1}
             lanes = replace(lanes_of(compiled_of(system), self._designs, **asked), now=True)
-            self._stored[key] = AssemblyGaps(lanes, motions.cycle(system, **asked))
+            self._stored[key] = AssemblyGaps(lanes, mechanism_of(system).cycle(**asked))
         found = self._stored[key](self._whole(self._given(rows)), threads)
         return found._replace(slopes=found.slopes[..., [self._designs.key.index(name) for name in self.by or self.numbers]])
 

@@ -24,7 +24,7 @@ from linkwright.model.coordinates import is_rotary
 from linkwright.model.file import quantity
 from linkwright.motion.efforts_and_wrenches import efforts, wrenches
 from linkwright.numerics.linalg import factor, pivoted_columns
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.tolerances import OPEN as OPEN
 from linkwright.results.forward_results import Acceleration, Crosscheck
 from linkwright.results.forward_results import crosscheck as crosscheck_of

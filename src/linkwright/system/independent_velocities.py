@@ -13,10 +13,10 @@ from linkwright import joints
 from linkwright.errors import UsageError, degrees_of_freedom, listing, nearest
 from linkwright.kernels.equations.by_name import skel_velocities
 from linkwright.mechanics.kinematics.floating_base import base_joints
-from linkwright.mechanics.kinematics.motion import velocity_kinds
+from linkwright.mechanics.kinematics.skeleton import velocity_kinds
 from linkwright.model.coordinates import is_rotary, lengths
 from linkwright.numerics.linalg import factor, pivoted_columns
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import Equations

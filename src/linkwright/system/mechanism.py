@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -23,10 +23,12 @@ from linkwright.errors.arguments import Names, Numbers
 from linkwright.mechanics import formulations
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
+from linkwright.motion.cycle import cycle_of
+from linkwright.motion.equilibrium import settled
+from linkwright.motion.joint_limits import limits_of
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.options import RunOptions, takes_options
 from linkwright.system import load as loading
-from linkwright.system import motions
 from linkwright.system.compiled import compiled_of
 from linkwright.system.system import System
 from linkwright.text.units import KINDS
@@ -125,7 +127,9 @@ class Mechanism(MechanismVerbs):
         >>> c["A", "deg"].round(1)
         array([ 60., 150., 240., 330., 420.])
         """
-        return motions.cycle(self.system, drive, steps=steps, speed=speed, duration=duration, start=start, stop=stop)
+        core = compiled_of(self.system)
+        c, names = cycle_of(core, drive, steps, speed, duration, start, stop), core.drive_names
+        return self.system._driven(c, names if not c.drive or c.drive in names else [c.drive, *names])
 
     def cycles(
         self,
@@ -216,7 +220,13 @@ class Mechanism(MechanismVerbs):
         >>> c["A.v"].round(3)
         array([0.  , 0.25, 0.5 , 0.75, 1.  ])
         """
-        return motions.follow(self.system, motion, t, duration=duration, steps=steps, drives=drives)
+        from linkwright.motion import following  # here: it loads the controllers
+
+        core = compiled_of(self.system)
+        chosen, times = core.named_drives(drives), following.sample_times(t, duration, steps)
+        speeds = partial(following.drive_speeds, core, drives=chosen)
+        c = following.follow(core.assembler, core.start, motion, times, chosen, core.walking, speeds)
+        return self.system._driven(c, chosen)
 
     @takes_options(RunOptions, drive=OF_THE_FILE)
     def simulate(
@@ -276,14 +286,14 @@ class Mechanism(MechanismVerbs):
         >>> round(float(lw.load("wiper").settle()["A", "deg"]), 1)
         -107.8
         """
-        return motions.settle(self.system, start, hold)
+        return settled(compiled_of(self.system), start, hold)
 
     def limits(self, joint: str) -> Limits:
         """Find the positions of a joint between which it can move from the start, up to its dead centers and stops.
 
         The other drives hold still.
         """
-        return motions.limits(self.system, joint)
+        return limits_of(compiled_of(self.system), joint)
 
     def save(self, path: str | os.PathLike[str], *, digits: int | None = None, normalized: bool = False, force: bool = False) -> Path:
         """Write the model file with the parameters of this mechanism: `m.with_(**{"C.x": 0.91}).save("better.yaml")`.
@@ -294,6 +304,13 @@ class Mechanism(MechanismVerbs):
         write nothing, if a number has no place of its own in the file: the message names the numbers that it follows from.
         """
         return modelfile.save(self.description, path, digits=digits, normalized=normalized, force=force)
+
+
+def mechanism_of(system: System) -> Mechanism:
+    """Return the Mechanism of a System with its cuts and parameters, for rings that compute on a System."""
+    m = Mechanism(system.description)
+    vars(m)["system"] = system
+    return m
 
 
 @call_explained

@@ -20,7 +20,7 @@ import numpy as np
 from linkwright.errors import LinkwrightError, SingularityError, UsageError, counted, listing
 from linkwright.kernels.equations.tasks import AXES, TWIST, TaskRow, task_rows
 from linkwright.mechanics.closing.idle_motions import NO_INERTIA
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.tolerances import RANK
 from linkwright.results.labeled_arrays import Labeled
 from linkwright.results.records import cut_rows

@@ -16,7 +16,7 @@ from linkwright.errors import LinkwrightError, SingularityError, UsageError, cou
 from linkwright.kernels.driven_motion import Homotopy, LaneWalking
 from linkwright.model.coordinates import is_rotary, joint_name
 from linkwright.model.file import quantity
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store
 from linkwright.results.state import LaterReferences, State
 from linkwright.system.compiled import Compiled
 from linkwright.text.units import KINDS

@@ -25,7 +25,8 @@ from linkwright.mechanics.inverse.determinacy import Determinacy, determinacy
 from linkwright.mechanics.kinematics.motion import locate, node_motion
 from linkwright.model.description import Description
 from linkwright.model.parameters import Parameter
-from linkwright.numerics.pickling import essentials
+from linkwright.motion.cycle import at_start
+from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.spatial import Pose
 from linkwright.results.branches import Branches
 from linkwright.results.forward_results import Acceleration, Crosscheck, GicmView, gicm_view
@@ -34,7 +35,7 @@ from linkwright.results.records import CoordinateNames
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.options import RunOptions, options_of, takes_options
-from linkwright.system import dynamics, motions, states
+from linkwright.system import dynamics, states
 from linkwright.system.compiled import Compiled, Derivatives
 from linkwright.system.named_terms import NamedTerms, jacobian, named_terms
 from linkwright.system.states import StateBatch
@@ -88,7 +89,7 @@ class System(SystemVerbs):
     @property
     def channels(self) -> ChannelList:
         """Return the names that a cycle has. They print as a table with units and meanings, and `s.channels("torque")` filters them."""
-        return motions.start_channels(self).channels
+        return self._driven(at_start(self._core), self._core.drive_names).channels
 
     @property
     def start(self) -> State:
@@ -387,6 +388,11 @@ class System(SystemVerbs):
     def mobility(self) -> Mobility:
         """Return the degrees of freedom by numerical rank, idle ones and redundant constraints named."""
         return self._core.mobility
+
+    def _driven(self, c: Trajectory, drives: Sequence[str]) -> Trajectory:
+        """The motion with its drives, and a note on how efforts are chosen where these are redundant."""
+        shared = dynamics.redundancy_notes(self._core, drives) if len(drives) > 1 else ()
+        return replace(c, system=self, drives=tuple(drives), notes=(*c.notes, *shared))
 
     def jacobian(self, st: State, of: Names, wrt: Names = "drives") -> Labeled:
         """Return the Jacobian of a body (rows: angular velocity, then velocity of its origin), a point or any tasks of `named_terms`.

@@ -6,7 +6,6 @@ joint counts by its degrees of freedom (`nv`) and by the rows it has when cut (`
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,8 +16,8 @@ import numpy as np
 from linkwright import elements
 from linkwright.errors import ModelError, listing, nearest
 from linkwright.joints import create, row_indices
-from linkwright.model.description import Body, Description, Joint, Placement
-from linkwright.numerics.pickling import essentials
+from linkwright.model.description import NO_INERTIA_SHARE, Body, Description, Joint, Placement
+from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.spatial import Pose, spatial_inertia
 
 FLOATING = -1  # in place of a joint's index: the body hangs on an implicit joint
@@ -144,7 +143,7 @@ def read_graph(description: Description) -> Graph:
         _sizes(description),
         _size(create("planar" if description.planar else "free"), description.planar),
     )
-    check_twins(description)
+    description.need_no_twins()
     _check_references(graph)
     _check_grounded(graph)
     return graph
@@ -160,24 +159,6 @@ def _sizes(description: Description) -> tuple[JointSize, ...]:
         if joint.type not in known:
             known[joint.type] = _size(create(joint.type, joint.options), description.planar)
     return tuple(known[joint.type] for joint in description.joints)
-
-
-def check_twins(description: Description) -> None:
-    """Raise ModelError for two joints of one type between the same bodies at the same place: they say the same thing twice."""
-    seen: dict[tuple[object, ...], Joint] = {}
-    pairs = Counter((joint.first, joint.second) for joint in description.joints)
-    for joint in description.joints:
-        if pairs[joint.first, joint.second] == 1:
-            continue
-        key = (joint.type, joint.first, joint.second, joint.frame_first, joint.frame_second)
-        if key in seen:
-            raise ModelError(
-                f"joints '{seen[key].name}' and '{joint.name}' join the same bodies '{joint.first}' and '{joint.second}' "
-                f"in the same way at the same place. Remove one of them.",
-                joint.where,
-                name=seen[key].name,
-            )
-        seen[key] = joint
 
 
 def _check_references(graph: Graph) -> None:
@@ -343,7 +324,6 @@ def loop_left(graph: Graph, tree: Span, joint: int) -> list[str]:
 # thin rod spins about itself or a point mass about its own place, or if there are more degrees of freedom
 # beyond a joint than the bodies there can resist. Trees with such degrees of freedom are avoided.
 
-RELATIVE = 1e-10  # an inertia this small against the body's largest counts as none
 
 
 class InertiaTest:
@@ -361,7 +341,7 @@ class InertiaTest:
         for b, body in enumerate(graph.description.bodies):
             if b == 0 or body.mass is None:  # mass not given: kinematics only, nothing to judge
                 continue
-            if _plainly_full(body, planar):
+            if body.full_inertia(planar):
                 continue
             self.rank[b] = _rank(_spatial_inertia(body, Placement(at=body.com), planar))
             if self.rank[b] == full:
@@ -406,20 +386,6 @@ class InertiaTest:
         return bad[::-1]
 
 
-def all_plainly_full(d: Description) -> bool:
-    """True if no body is in doubt: then `facts` are None."""
-    return all(b.mass is None or _plainly_full(b, d.planar) for b in d.bodies[1:])
-
-
-def _plainly_full(body: Body, planar: bool) -> bool:
-    """True for a body whose mass and moments of inertia along its own axes leave no doubt; the others are decomposed."""
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.inertia
-    if body.mass is None or any(type(x) is not float for x in (body.mass, xx, xy, xz, yy, yz, zz)):
-        return False
-    least, largest = (zz, zz) if planar else (min(xx, yy, zz), max(xx, yy, zz))
-    return body.mass > 0.0 and least > 2.0 * RELATIVE * largest and (planar or xy == xz == yz == 0.0)
-
-
 def _floats(values: Any) -> np.ndarray:
     return np.real(np.asarray(values)).astype(float)
 
@@ -441,7 +407,7 @@ def _inertia_sizes(I: np.ndarray) -> np.ndarray:
 def _rank(I: np.ndarray) -> int:
     root = np.sqrt(_inertia_sizes(I))  # of each: the product of two small masses would be zero
     root[root == 0.0] = 1.0
-    return int(np.sum(np.linalg.eigvalsh(I / np.outer(root, root)) > RELATIVE))
+    return int(np.sum(np.linalg.eigvalsh(I / np.outer(root, root)) > NO_INERTIA_SHARE))
 
 
 def _moves_nothing(I: np.ndarray, S: np.ndarray) -> bool:
@@ -452,7 +418,7 @@ def _moves_nothing(I: np.ndarray, S: np.ndarray) -> bool:
     if np.any(weight <= 0.0):
         return True
     root = np.sqrt(weight)
-    return bool(np.linalg.eigvalsh(S.T @ I @ S / np.outer(root, root))[0] <= RELATIVE)
+    return bool(np.linalg.eigvalsh(S.T @ I @ S / np.outer(root, root))[0] <= NO_INERTIA_SHARE)
 
 
 def _subspace(joint: Joint, planar: bool) -> np.ndarray:

@@ -14,9 +14,9 @@ from functools import cached_property
 from linkwright import elements
 from linkwright.errors import UsageError
 from linkwright.model.description import Description, Joint
-from linkwright.numerics.pickling import essentials
+from linkwright.numerics.memory_and_threads import essentials
 from linkwright.topology.cuts import choose_cuts, given_cuts
-from linkwright.topology.graph import FLOATING, Graph, InertiaTest, Span, all_plainly_full, check_twins, read_graph, span
+from linkwright.topology.graph import FLOATING, Graph, InertiaTest, Span, read_graph, span
 
 
 @dataclass(frozen=True)
@@ -252,8 +252,8 @@ def build_tree(description: Description, cuts: Sequence[str] | None = None, stru
     """
     wanted = cuts if cuts is not None else description.cuts
     drives = tuple(d.joint for d in description.drives)
-    if wanted is None and (structure, drives, None) in _built and all_plainly_full(description):
-        check_twins(description)
+    if wanted is None and (structure, drives, None) in _built and description.full_inertias:
+        description.need_no_twins()
         return rebind(_built[structure, drives, None], description)
     graph = read_graph(description)
     if wanted is not None:

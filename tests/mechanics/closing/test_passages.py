@@ -13,7 +13,7 @@ from linkwright.kernels.planning import samples
 from linkwright.kernels.rank_revealing import RankRevealing, TracedPassage
 from linkwright.mechanics.closing import singular_passage
 from linkwright.mechanics.formulations import interpreted
-from linkwright.numerics import process_settings
+from linkwright.numerics import memory_and_threads
 from linkwright.numerics.linalg import factor
 from linkwright.simulation.time_stepping import march
 from tests.kernels.test_variants import WORKSHOP, close, cut_row, given, inputs
@@ -149,14 +149,14 @@ def test_at_rest_the_float_path_explains():
 
 def test_matrices_too_small_to_share_stay_on_one_thread():
     """Forty loops of a chain were a hundred times slower on a busy machine with all cores at each decomposition."""
-    threads = process_settings._threads()
+    threads = memory_and_threads._threads()
     ask, tell = (lambda: 1, lambda n: None) if threads is None else threads
     found = ask()
     tell(2)  # the tests themselves run on one, see conftest.py
     before, inside = ask(), []
     try:
         for rows in (10, 26, 48, 160, 1000):
-            with pytest.raises(KeyError), process_settings.one_thread(rows):
+            with pytest.raises(KeyError), memory_and_threads.one_thread(rows):
                 inside.append(ask())
                 raise KeyError
             assert ask() == before
@@ -167,7 +167,7 @@ def test_matrices_too_small_to_share_stay_on_one_thread():
 
 def test_decompositions_of_a_humanoid_stay_on_one_thread(monkeypatch):
     """A robot of 48 velocities: its singular values took 48 ms instead of 0.3 ms each on two busy cores, the range of an ankle a minute."""
-    threads = process_settings._threads()
+    threads = memory_and_threads._threads()
     ask, tell = (lambda: 1, lambda n: None) if threads is None else threads
     found, seen, svd = ask(), [], np.linalg.svd
     monkeypatch.setattr(np.linalg, "svd", lambda *a, **k: seen.append(ask()) or svd(*a, **k))

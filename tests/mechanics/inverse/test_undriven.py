@@ -7,7 +7,7 @@ import math
 import pytest
 
 import linkwright as lw
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from tests.refusals import refused
 
 ARM = {
@@ -25,7 +25,7 @@ def test_the_ways_that_the_message_names_work() -> None:
     s = lw.load(ARM).system
     with refused(lw.UsageError, name="drives"):
         s.inverse(s.start, {})
-    st = motions.settle(s, hold=["A"])
+    st = mechanism_of(s).settle(hold=["A"])
     x = -float(st["B"])
     assert 100.0 * x == pytest.approx(9.81 / 2 * math.cos(x), rel=1e-9)
     assert s.inverse(st, {}).tau["A"] == pytest.approx(9.81 * (0.5 + 1.0 + 0.5 * math.cos(x)), rel=1e-9)

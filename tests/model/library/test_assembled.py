@@ -11,7 +11,7 @@ import pytest
 from linkwright.model import library as models
 from linkwright.model.file import read
 from linkwright.results.trajectory import Trajectory
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from linkwright.system.system import System
 from tests.reference import load
 from tests.sweeps import sweep
@@ -33,7 +33,7 @@ def system(name: str) -> System:
 
 @cache
 def turned(name: str) -> Trajectory:
-    return motions.cycle(system(name), steps=20 if name == "jansen-leg" else 8)
+    return mechanism_of(system(name)).cycle(steps=20 if name == "jansen-leg" else 8)
 
 
 @sweep("name", models.names(), now=["bennett", "boot-lid", "carpet-scraper", "excavator", "jansen-leg", "rssr", "scissor-lift", "stewart"])
@@ -84,7 +84,7 @@ def test_three_hinge_arm_starts_on_its_task() -> None:
     np.testing.assert_allclose(reached, [x, 0.0, v, 0.0], atol=1e-13)
     np.testing.assert_allclose(s.point(st, "hand.E")[:2], (x, -0.27), atol=1e-14)
     assert st["J2"] < 0.0 and s.tree.cuts == ("tip",)
-    c = motions.cycle(s, steps=60)
+    c = mechanism_of(s).cycle(steps=60)
     np.testing.assert_allclose([c["tip.slide"].min(), c["tip.slide"].max()], [-0.3, 0.15], atol=1e-3)  # the task's range
     assert np.abs(c["tip.angle"]).max() < 0.5
     stations = c["tip.angle"][[12, 27, 42, 60]]  # where one move ends: chosen with the hand level
@@ -99,8 +99,7 @@ def test_three_hinge_arm_weighs_what_its_reference_weighs() -> None:
     """
     known = load("aghili_hoang")["planar_3R_own_data"]["elbow-1 ideal PIDC delta=0"]
     s = system("3r-slider")
-    c = motions.follow(s, 
-        {"hand": lambda t: (-0.175 + 0.225 * math.sin(math.pi * t + math.pi / 9), -0.27, 0.0)},
+    c = mechanism_of(s).follow({"hand": lambda t: (-0.175 + 0.225 * math.sin(math.pi * t + math.pi / 9), -0.27, 0.0)},
         duration=2.0,
         steps=100,
         drives=["J1", "J2", "J3"],
@@ -127,7 +126,7 @@ def test_rssr_rocker_follows_the_closed_form(name: str) -> None:
 
 def test_slider_crank_moves_as_its_closed_form() -> None:
     """C runs along x: its place is r cos A + sqrt(l^2 - (r sin A)^2), and its stroke is twice the crank."""
-    c, r, rod = motions.cycle(system("slider-crank"), steps=72), 0.05, 0.18
+    c, r, rod = mechanism_of(system("slider-crank")).cycle(steps=72), 0.05, 0.18
     np.testing.assert_allclose(c["slider.C.x"], r * np.cos(c["A"]) + np.sqrt(rod**2 - (r * np.sin(c["A"])) ** 2), atol=1e-12)
     assert c.measure("stroke guide") == pytest.approx(2 * r, abs=1e-9)
     assert not c.singular and c["A.torque"].max() > 0.0
@@ -155,7 +154,7 @@ def test_bennett_angles_follow_the_closed_form() -> None:
 @sweep("N", [1, 4], now=1)
 def test_scissor_lift_height(N: int) -> None:
     s = System(read(models.path("scissor-lift"), N=N))
-    c = motions.cycle(s, steps=6)
+    c = mechanism_of(s).cycle(steps=6)
     base = 1.2 * math.cos(math.radians(20)) + np.asarray(c["slide"])
     height = np.asarray(c[f"table.L{N}"])[:, 1]
     np.testing.assert_allclose(height, N * np.sqrt(1.2**2 - base**2), atol=1e-10)

@@ -144,7 +144,7 @@ def test_a_run_that_cannot_go_on_is_shown_and_the_reason_told(capsys: pytest.Cap
 
 def test_an_interrupt_keeps_what_was_computed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Ctrl-C as the time loop sees it: raised out of the observer of steps, in the third slice."""
-    from linkwright.simulation.progress_bar import Bar
+    from linkwright.simulation.run import Bar
 
     calls = []
 

@@ -9,7 +9,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings.studio import live
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from tests.refusals import refused
 
 
@@ -59,7 +59,7 @@ def test_turns_and_runs_play_in_it(four_bar: lw.Mechanism, monkeypatch: pytest.M
     other = four_bar.cycle(steps=24, speed="7 rpm")
     other._repr_html_()
     assert asked[-1][1] is other, "a turn at another speed is put into it"
-    of_system = motions.cycle(lw.compile(four_bar, cuts=four_bar.topology.cuts), steps=24, speed="7 rpm")
+    of_system = mechanism_of(lw.compile(four_bar, cuts=four_bar.topology.cuts)).cycle(steps=24, speed="7 rpm")
     of_system._repr_html_()
     assert asked[-1][1] is of_system, "results of a System show themselves as well"
 

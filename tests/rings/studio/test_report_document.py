@@ -16,7 +16,7 @@ from linkwright.rings import cli
 from linkwright.rings.design.cycle_loads import CycleLoads
 from linkwright.rings.studio import pdf, report, report_figures, report_forces, report_tables, report_variants
 from linkwright.rings.studio.scale_drawing import DrawnText, scale_drawing
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from tests.refusals import refused
 from tests.rings.studio.test_report import MOTOR, Reader, number
 
@@ -221,7 +221,7 @@ def test_strokes_and_wheels(tmp_path: Path) -> None:
     ends = "stops: {end: {joint: guide, min: -50, max: 60}, cushion: {joint: guide, min: -40, stiffness: 1 kN/m}}\n"
     path.write_text(PRESS.replace(", stroke: [-50, 60]", "") + ends, encoding="utf-8")
     soft = lw.load(path).system
-    c = motions.cycle(soft, steps=12)
+    c = mechanism_of(soft).cycle(steps=12)
     remarks = report_tables.remarks(c, CycleLoads("no masses"))
     pushed = f"stop 'cushion': 'guide' goes to {float(np.min(c['guide', 'mm'])):.4g} mm, beyond its end at -40 mm"
     assert c.checks()["reach"] and f"S{pushed[1:]}." in remarks, "a cushion within rigid ends is pressed, which is its purpose"

@@ -20,7 +20,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.numerics.linalg import Factored
-from linkwright.numerics.process_settings import one_thread
+from linkwright.numerics.memory_and_threads import one_thread
 from linkwright.numerics.tolerances import CLOSED_AT_BEST
 
 LONGEST_STEP = 0.3  # dimensionless (radians, or multiples of kappa)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright.numerics.linalg import LARGE, SparseStack, factor, pivoted_columns
-from linkwright.numerics.pickling import essentials
+from linkwright.numerics.memory_and_threads import essentials
 
 STRUCTURE = 1e-12  # entries of the dimensionless J below this in every position are zeros
 FEW_ROWS = 64  # up to these, components are found from powers of the pattern

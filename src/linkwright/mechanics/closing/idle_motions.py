@@ -22,7 +22,7 @@ from linkwright.mechanics.kinematics.motion import Motion, Skeleton, body_jacobi
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.connected_groups import Groups
 from linkwright.numerics.linalg import factor
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.scalars import eliminate, is_symbolic, real, where
 from linkwright.numerics.spatial import cross
 

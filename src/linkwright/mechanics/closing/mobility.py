@@ -15,7 +15,7 @@ from linkwright.mechanics.closing.idle_motions import idle_motions
 from linkwright.mechanics.closing.newton import EXACT_DIMENSIONS, wandered
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.numerics.linalg import RANK_TOLERANCE, factor
-from linkwright.numerics.process_settings import one_thread
+from linkwright.numerics.memory_and_threads import one_thread
 from linkwright.topology.tree import Loop
 
 EXACT_ONLY = 1e-5  # singular value of the dimensionless J below which a few digits of the dimensions decide whether it counts

@@ -21,7 +21,7 @@ from linkwright.model.curves.polynomial import Line, Polynomial
 from linkwright.model.curves.profiles import Program, repeated
 from linkwright.model.curves.tables import table
 from linkwright.model.description import Coupling, Joint
-from linkwright.numerics.result_stores import Store
+from linkwright.numerics.memory_and_threads import Store
 
 CAMS: Store[str, CamGeometry] = Store()  # by name
 

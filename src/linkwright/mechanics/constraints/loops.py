@@ -18,11 +18,11 @@ from linkwright import elements
 from linkwright.mechanics.constraints import CONSTRAINTS, Constraint, ConstraintRows
 from linkwright.mechanics.constraints.base import BodyAxisRows
 from linkwright.mechanics.constraints.cut_joint import CutJoint
-from linkwright.mechanics.kinematics.motion import Motion, Skeleton, counted_references, displaced, joint_points, motion, velocity_kinds
-from linkwright.mechanics.kinematics.skeleton import placed_part
+from linkwright.mechanics.kinematics.motion import Motion, Skeleton, counted_references, displaced, motion
+from linkwright.mechanics.kinematics.skeleton import joint_points, placed_part, velocity_kinds
 from linkwright.model.description import Joint
 from linkwright.numerics.linalg import Factored, SparseMatrix, factor
-from linkwright.numerics.pickling import essentials
+from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.scalars import common_type
 from linkwright.topology.solution_order import elimination_order
 

@@ -20,7 +20,7 @@ from linkwright.mechanics.constraints.loops import Loops, reported
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Motion, motion, turned_axes
-from linkwright.numerics.pickling import essentials
+from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.scalars import common_type
 
 NO_INERTIA = 1e-11  # share of the largest inertia below which a degree of freedom has none

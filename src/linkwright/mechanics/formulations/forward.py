@@ -40,7 +40,7 @@ from linkwright.mechanics.dynamics.terms import NO_INERTIA, Terms, lacks_inertia
 from linkwright.mechanics.formulations import FORMULATIONS, Formulation, constraint_force, create, family
 from linkwright.mechanics.formulations.sslm import Sslm
 from linkwright.numerics.linalg import Factored, factor, pivoted_columns
-from linkwright.numerics.pickling import essentials
+from linkwright.numerics.memory_and_threads import essentials
 
 PIVOT_WATCH = 1e-5  # a relative pivot below this (a singular value of about 3e-3) asks for the rank-revealing path
 AT_REST = 1e-6  # a singular value below this counts as zero where nothing moves: loops closed to 1e-13 leave it open

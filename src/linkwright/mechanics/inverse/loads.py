@@ -28,7 +28,7 @@ from linkwright.mechanics.inverse.problem import InverseProblem
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, accelerations, locate, node_motion
 from linkwright.model.coordinates import is_rotary, joint_part
 from linkwright.model.description import Description, Joint
-from linkwright.numerics.pickling import essentials
+from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.scalars import is_symbolic
 from linkwright.numerics.spatial import cross, cross_wrench
 

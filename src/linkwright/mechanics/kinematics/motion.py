@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright import elements, joints
+from linkwright import joints
 from linkwright.mechanics.kinematics.skeleton import (
     LikeParts,
     NodeValues,
@@ -29,7 +29,7 @@ from linkwright.mechanics.kinematics.skeleton import (
     start_values,
 )
 from linkwright.model.description import Joint, PointRef
-from linkwright.numerics.pickling import essentials
+from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.scalars import common_type, solve
 from linkwright.numerics.spatial import (
     EYE,
@@ -421,19 +421,6 @@ def joint_rate(skel: Skeleton, m: Motion, joint: Joint, references: Any) -> Join
     rate = np.concatenate([r.dw, r.du + cross(r.u, r.w) + cross(r.p, r.dw)])
     bias = S_plus @ (rate - jt.bias(q, v))
     return JointRate(q, v, bias, r.first, r.second, G @ r.E_first, G @ r.E_second)
-
-
-def velocity_kinds(skel: Skeleton) -> list[str]:
-    """'angle' or 'length' for every entry of v."""
-    return [kind for jt in skel.types for kind in joints.velocity_kinds(jt)]
-
-
-def joint_points(skel: Skeleton) -> np.ndarray:
-    """(n, 3): joints and rod ends of the drawn position, in the world."""
-    d = skel.tree.description
-    points = [(pose_of(d.body(j.first).start) @ pose_of(j.frame_first)).p for j in d.joints]
-    points += [pose_of(d.body(body).start).point(array(d.point((body, p)).at)) for r, _ in elements.lengths(d) for body, p in r.between]
-    return np.array(points, dtype=float).reshape(-1, 3)
 
 
 def displaced(skel: Skeleton, q: Any, step: Any) -> np.ndarray:

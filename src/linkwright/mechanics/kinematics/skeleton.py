@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright import joints
+from linkwright import elements, joints
 from linkwright.errors import ModelError, UsageError, nearest
 from linkwright.mechanics.kinematics.transmission import Structure, structure
 from linkwright.model.description import EYE3, Body, Description, Joint, Placement
-from linkwright.numerics.pickling import essentials
-from linkwright.numerics.result_stores import Store, Stores
+from linkwright.numerics.memory_and_threads import Store, Stores, essentials
 from linkwright.numerics.spatial import Pose, array, rotated_inertia, rotation_quaternion
 from linkwright.topology.tree import Node, Subsystem, Tree
 
@@ -597,3 +596,16 @@ def _alone(skel: Skeleton) -> Skeleton:
     """The skeleton, in which no classes are looked for."""
     LIKE.of(skel)["all"] = None
     return skel
+
+
+def velocity_kinds(skel: Skeleton) -> list[str]:
+    """'angle' or 'length' for every entry of v."""
+    return [kind for jt in skel.types for kind in joints.velocity_kinds(jt)]
+
+
+def joint_points(skel: Skeleton) -> np.ndarray:
+    """(n, 3): joints and rod ends of the drawn position, in the world."""
+    d = skel.tree.description
+    points = [(pose_of(d.body(j.first).start) @ pose_of(j.frame_first)).p for j in d.joints]
+    points += [pose_of(d.body(body).start).point(array(d.point((body, p)).at)) for r, _ in elements.lengths(d) for body, p in r.between]
+    return np.array(points, dtype=float).reshape(-1, 3)

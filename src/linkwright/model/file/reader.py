@@ -34,8 +34,7 @@ from linkwright.model.file.text_nodes import FileNode, from_python, from_text, t
 from linkwright.model.file.writer import write
 from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
 from linkwright.model.report_block import read_report
-from linkwright.numerics.process_settings import all_in_use
-from linkwright.numerics.result_stores import Store, Stores
+from linkwright.numerics.memory_and_threads import Store, Stores, all_in_use
 from linkwright.text.units import ACCELERATION, LENGTH, UnitSystem
 
 SECTIONS = {"bodies": "bodies", "joints": "joints"} | {x.section: elements.held_in(x) for x in elements.ELEMENTS}

@@ -25,7 +25,6 @@ import numpy as np
 
 from linkwright.api import TIME, Situation, UsageError, counted, feedback, listing, quantity, scalars
 from linkwright.model.curves.references import read_reference
-from linkwright.numerics.scalars import real
 from linkwright.rings.control.gains import gains
 from linkwright.rings.control.projected import Projected
 from linkwright.simulation.feedback.actuators import CUT, ZERO_COMMAND
@@ -165,11 +164,10 @@ class Hybrid(Projected):
         for a, u_m, u, speed in zip(b.actuators, alone, efforts, at.B.T @ at.v, strict=True):
             low, high = a.span(speed)
             more = u - u_m
-            room = scalars.where(real(more) > 0.0, high - u_m, u_m - low)
-            size = scalars.where(real(more) > 0.0, more, -more)
-            share = scalars.minimum(
-                share, scalars.where(real(room) > 0.0, room, 0.0) / scalars.where(real(size) > ZERO_COMMAND, size, ZERO_COMMAND)
-            )
+            room = scalars.where(scalars.real(more) > 0.0, high - u_m, u_m - low)
+            size = scalars.where(scalars.real(more) > 0.0, more, -more)
+            left = scalars.where(scalars.real(room) > 0.0, room, 0.0)
+            share = scalars.minimum(share, left / scalars.where(scalars.real(size) > ZERO_COMMAND, size, ZERO_COMMAND))
         extra = efforts - alone
         return alone + share * extra, list((1.0 - share) * (A[n:] @ extra)), share
 
@@ -187,8 +185,8 @@ class Hybrid(Projected):
         if not command.cut:
             return rate
         missing = 1.0 - command.share
-        left = scalars.where(real(missing) < CUT, 1.0 - missing / CUT, 0.0)
-        return scalars.where(real(rate * command.cut[k]) > 0.0, left * rate, rate)
+        left = scalars.where(scalars.real(missing) < CUT, 1.0 - missing / CUT, 0.0)
+        return scalars.where(scalars.real(rate * command.cut[k]) > 0.0, left * rate, rate)
 
     def _own(self, at: Situation) -> tuple[Any, Any]:
         """Integrals and filtered readings of the forces that there are."""

@@ -37,15 +37,14 @@ from linkwright.api import (
     description,
     elements,
     errors,
+    mechanism_of,
     modelfile,
     nearest,
-    system_motions,
     text_tables,
     unit_of,
     whole_number,
 )
 from linkwright.mechanics.constraints.cam import CamGeometry
-from linkwright.model.description import Coupling
 from linkwright.rings.design.cycle_averages import extremes
 
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ def cam_forces(system: System, c: Trajectory, coupling: description.Coupling) ->
 def _static(system: System, c: Trajectory) -> Trajectory | None:
     """The same cycle at rest."""
     try:
-        found = system_motions.cycle(system, c.drive or None, steps=len(c) - 1, speed=0)
+        found = mechanism_of(system).cycle(c.drive or None, steps=len(c) - 1, speed=0)
     except LinkwrightError:
         return None
     return found if len(found) == len(c) else None
@@ -220,7 +219,7 @@ class CamDesign(Result):
     slip: np.ndarray  # of a flat face: the contact along it from the face's point; else zeros
     roller: float
     geometry: CamGeometry
-    coupling: Coupling
+    coupling: description.Coupling
     description: Description
     forces: CamForces | None = None  # over a cycle; None without masses, or if the mechanism has no cycle
 
@@ -393,12 +392,12 @@ def summaries(system: System, motion: Any = None, steps: int = COARSE) -> tuple[
     return tuple(CamSummary.of(designed(system, c.name, motion, steps)) for c in cams_of(system.description))
 
 
-def cams_of(d: Description) -> list[Coupling]:
+def cams_of(d: Description) -> list[description.Coupling]:
     """Couplings of a description that are cams."""
     return list(d.cams)
 
 
-def find_cam(d: Description, name: str | None) -> Coupling:
+def find_cam(d: Description, name: str | None) -> description.Coupling:
     """The cam of a name, or the only one."""
     every = {c.name: c for c in cams_of(d)}
     if name is None and len(every) == 1:
@@ -422,12 +421,12 @@ def designed(system: System, name: str | None, motion: Any = None, steps: int = 
     if any(b.mass is None for b in d.moving):
         return found
     try:
-        return replace(found, forces=cam_forces(system, system_motions.cycle(system) if motion is None else motion, c))
+        return replace(found, forces=cam_forces(system, mechanism_of(system).cycle() if motion is None else motion, c))
     except LinkwrightError:
         return found
 
 
-def cam_design(d: Description, c: Coupling, steps: int = STEPS) -> CamDesign:
+def cam_design(d: Description, c: description.Coupling, steps: int = STEPS) -> CamDesign:
     """The design of a cam of a description without expressions."""
     law = coupling_constraints.coupling_curve(c)
     assert law is not None and c.cam is not None
@@ -461,7 +460,7 @@ def cam_design(d: Description, c: Coupling, steps: int = STEPS) -> CamDesign:
     )  # fmt: skip
 
 
-def _angles(c: Coupling, law: curves.Curve, steps: int) -> tuple[np.ndarray, bool]:
+def _angles(c: description.Coupling, law: curves.Curve, steps: int) -> tuple[np.ndarray, bool]:
     """Samples of the disc's coordinate over the law, with both sides of every joint of its pieces, and whether it covers a turn."""
     breaks = np.asarray(getattr(law, "breaks", np.array([0.0, 2.0 * np.pi])), dtype=float)
     first, last = float(breaks[0]), float(breaks[-1])

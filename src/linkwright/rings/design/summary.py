@@ -27,9 +27,9 @@ from linkwright.api import (
     lengths,
     listing,
     marked,
+    mechanism_of,
     plausibility,
     singular_positions,
-    system_motions,
     topology_report,
     unit_of,
     visible,
@@ -203,7 +203,7 @@ def summarize(system: System, steps: int = 72, turn: Trajectory | None = None) -
         how = f"a structure: nothing can move{f', {why}' if why else ''}"
     else:
         try:
-            c = system_motions.cycle(system, steps=steps) if turn is None else turn
+            c = mechanism_of(system).cycle(steps=steps) if turn is None else turn
             how = _motion_text(system, c)
             moving = c.in_motion()  # extremes are found where rates are zero
             groups = (_swings(system, moving), _strokes(system, moving), _transmission(system))

@@ -22,8 +22,8 @@ from linkwright.api import (
     Trajectory,
     UsageError,
     is_hinge,
+    mechanism_of,
     nearest,
-    system_motions,
     unit_kinds,
     unit_of,
 )
@@ -216,7 +216,7 @@ def _moment(c: Trajectory, at: Any) -> tuple[Trajectory, str]:
     steady = rate[0] and np.ptp(rate) <= 1e-9 * abs(rate[0])
     if c.system is not None and c.proof is None and len(c.skel.tree.description.drives) == 1 and steady:
         ahead = value + 0.5 * float(steps[0])
-        return system_motions.cycle(c.system, over, steps=2, start=value, stop=ahead, speed=abs(float(rate[0])))[:1], name
+        return mechanism_of(c.system).cycle(over, steps=2, start=value, stop=ahead, speed=abs(float(rate[0])))[:1], name
     return c.at(np.array([np.interp(value, x[order], t[order])])), name
 
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import compiled_of, cross, load, system_motions, tolerances
+from linkwright.api import compiled_of, cross, load, mechanism_of, tolerances
 from linkwright.mechanics.inverse.choice import joint_wrenches
 from linkwright.mechanics.inverse.methods import every_constraint
 from linkwright.numerics.pivot_order import pivot_order
@@ -165,7 +165,7 @@ def split_count(graph: OperationGraph, results: Sequence[Any], motion: Sequence[
 def machine(case: counts.CostCase) -> tuple[Any, Any]:
     """The mechanism without weight, which does not shake the ground, and its cycle."""
     system = case.system(g=0.0)
-    return system, system_motions.cycle(system, case.drive, steps=STEPS, speed=case.speed)
+    return system, mechanism_of(system).cycle(case.drive, steps=STEPS, speed=case.speed)
 
 
 def drive_point(system: Any, drive: str) -> np.ndarray:

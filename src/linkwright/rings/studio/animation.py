@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import LinkwrightError, System, Trajectory, UsageError, array, counted, files, system_motions
+from linkwright.api import LinkwrightError, System, Trajectory, UsageError, array, counted, files, mechanism_of
 from linkwright.rings.studio import style
 from linkwright.rings.studio.outline_geometry import ScenePoint
 from linkwright.rings.studio.picture import Canvas, turned
@@ -295,14 +295,14 @@ class Film:
 
 def _samples(system: System, turn: Trajectory | None, seconds: float | None, fps: int) -> tuple[Trajectory, list[int]]:
     """(turn, sample shown in each frame): frames at equal times; a swing goes there and back."""
-    coarse = turn if turn is not None else system_motions.cycle(system, steps=4)
+    coarse = turn if turn is not None else mechanism_of(system).cycle(steps=4)
     real = float(coarse.t[-1] - coarse.t[0])
     shown = seconds if seconds is not None else float(np.clip(real, SHORTEST_CYCLE, LONGEST_CYCLE))
     count = int(np.clip(round(shown * fps), 2, MOST_FRAMES))
     back_and_forth = not (coarse.full_turn or _closed(coarse))
     steps = count // 2 if back_and_forth else count
     if turn is None:
-        turn = system_motions.cycle(system, steps=max(steps, 2))
+        turn = mechanism_of(system).cycle(steps=max(steps, 2))
     there = [round(k) for k in np.linspace(0, len(turn) - 1, steps + 1)]
     return turn, (there + there[-2:0:-1]) if back_and_forth else there[:-1]
 

@@ -18,7 +18,18 @@ from urllib.parse import quote
 
 import numpy as np
 
-from linkwright.api import LinkwrightError, System, Table, Trajectory, UsageError, compiled_of, cycles, files, system_motions, whole_number
+from linkwright.api import (
+    LinkwrightError,
+    System,
+    Table,
+    Trajectory,
+    UsageError,
+    compiled_of,
+    cycles,
+    files,
+    mechanism_of,
+    whole_number,
+)
 
 MOST_BYTES = 100_000_000  # of a picture put into a page
 KINDS = {".png": "image/png", ".gif": "image/gif", ".svg": "image/svg+xml"}
@@ -181,7 +192,7 @@ def played(subject: Any, run: Trajectory | None) -> dict[str, Any]:
     if run is None or run.proof is not None or not run.drive:
         return {"run": run}
     system: System = getattr(subject, "system", subject)
-    same = system_motions.cycle(system, steps=len(run) - 1) if len(run) > 2 else run
+    same = mechanism_of(system).cycle(steps=len(run) - 1) if len(run) > 2 else run
     own = np.array_equal(same.t, run.t) and np.array_equal(same.q, run.q)
     return {"run": None if own else run, "static": run.static}
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import LinkwrightError, State, System, Trajectory, UsageError, files, system_motions
+from linkwright.api import LinkwrightError, State, System, Trajectory, UsageError, files, mechanism_of
 from linkwright.rings.studio import style
 from linkwright.rings.studio.paper_sheet import BAND, Sheet, window
 from linkwright.rings.studio.planar_drawing import PlanarDrawing, drawn_bodies, furniture, legend_room, legend_rows
@@ -62,7 +62,7 @@ def draw(
 def turned(system: System, steps: int = TURN_STEPS) -> Trajectory | None:
     """One cycle for traces and travels, or None if there is none."""
     try:
-        return system_motions.cycle(system, steps=steps)
+        return mechanism_of(system).cycle(steps=steps)
     except LinkwrightError:
         return None
 

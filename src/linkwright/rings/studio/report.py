@@ -26,10 +26,10 @@ from linkwright.api import (
     check_results,
     counted,
     files,
+    mechanism_of,
     motion_checks,
     nearest,
     singular_positions,
-    system_motions,
 )
 from linkwright.model.report_block import MOST_CURVES, MOST_LETTERS, TEXTS, ReportBlock
 from linkwright.rings.design.bearing_loads import bearings
@@ -174,7 +174,7 @@ class ReportContent:
         if self.run is not None:
             return self.run
         try:
-            return system_motions.cycle(self.system) if self.steps is None else system_motions.cycle(self.system, steps=self.steps)
+            return mechanism_of(self.system).cycle() if self.steps is None else mechanism_of(self.system).cycle(steps=self.steps)
         except LinkwrightError as problem:
             self.why = " ".join(str(problem).split())
             return None

@@ -19,7 +19,7 @@ from linkwright.api import (
     every_parameter,
     joint_limits,
     marked,
-    system_motions,
+    mechanism_of,
     unit_of,
 )
 from linkwright.rings.design.bearing_loads import Bearings
@@ -49,7 +49,7 @@ class DesignVariant:
     @classmethod
     def of(cls, name: str, system: System, steps: int | None) -> DesignVariant:
         try:
-            motion = system_motions.cycle(system) if steps is None else system_motions.cycle(system, steps=steps)
+            motion = mechanism_of(system).cycle() if steps is None else mechanism_of(system).cycle(steps=steps)
             summary = summarize(system, turn=motion)
         except LinkwrightError as problem:
             return cls(name, system, None, None, CycleLoads(), " ".join(str(problem).split()))

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import NONE, Description, LinkwrightError, UsageError, display_unit, modelfile, nearest, parse_unit
+from linkwright.api import NONE, Description, LinkwrightError, UsageError, display_unit, modelfile, nearest, parse_unit, written_values
 from linkwright.rings.design.studies.study import Study
-from linkwright.rings.studio.live.sliders import parameter_dimension
 from linkwright.rings.studio.plots.common_parts import four, with_unit, written
 from linkwright.text.ranges_and_tolerances import unit_written
 
@@ -126,7 +125,7 @@ def units_of(study: Study) -> dict[str, tuple[str, float]]:
             continue
         dimension = targets.get(name)
         if dimension is None and described is not None:
-            dimension = parameter_dimension(described, name)
+            dimension = written_values.parameter_dimension(described, name)
         out[name] = _shown(file, dimension or NONE)
     for name in study.measures:
         symbol = study.units.get(name, "")

@@ -18,7 +18,7 @@ from itertools import product
 
 import numpy as np
 
-from linkwright.api import least_squares_fits, process
+from linkwright.api import least_squares_fits, memory_and_threads
 from linkwright.numerics.constrained_gauss_newton import Evaluated, constrained_least_squares
 from linkwright.rings.synthesis.coupler_chains import Array, lengths
 from linkwright.rings.synthesis.path_problem import SMALLEST_INCREMENT, TURN, WEIGHT, PathChoices, PathProblem, joined
@@ -373,6 +373,6 @@ def _by_quadratic_programs(evaluated: Evaluated, x: Array, lower: Array, upper: 
     box = np.column_stack([lower, upper])
     tolerance = 1e-13  # relative decrease of the objective
     options = {"maxiter": ITERATIONS, "ftol": tolerance}
-    with process.optimizing():
+    with memory_and_threads.optimizing():
         done = minimize(objective, x, jac=True, bounds=box, constraints=[limits], method="SLSQP", options=options)
     return np.clip(done.x, lower, upper), int(done.nfev)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import SAME_PLACE, UsageError, nearest, parse_unit, process
+from linkwright.api import SAME_PLACE, UsageError, memory_and_threads, nearest, parse_unit
 from linkwright.rings.synthesis.coupler_atlas import atlas_starts
 from linkwright.rings.synthesis.coupler_chains import CHAINS, Array, lengths
 from linkwright.rings.synthesis.defects import defects
@@ -113,7 +113,7 @@ def path_linkages(
     atlas = atlas_starts if closed and kind == "four-bar" and timing is None and not names else None
     scale = PathScale(size, center, unit)
     exact = 1e-29  # sum of squares, points of size 1: rounding
-    with process.one_thread(process.SHARED):  # thousands of small matrices
+    with memory_and_threads.one_thread(memory_and_threads.SHARED):  # thousands of small matrices
         done = search(problem, choices, seed, closed=closed, count=min(4 * count + 4, MOST_ANSWERS), more=atlas)
         found = list(ranked(answers(problem, done.optima, scale), rounding=exact * size**2))[:count]
     facts = {"candidates": done.evaluations, "optima": len(done.optima), "unknowns": _unknowns(problem), "demands": 2 * len(points)}

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError, call_explained
-from linkwright.mechanics.kinematics.motion import Skeleton, displaced, velocity_kinds
+from linkwright.mechanics.kinematics.motion import displaced
+from linkwright.mechanics.kinematics.skeleton import Skeleton, velocity_kinds
 from linkwright.model.file import quantity
 from linkwright.text.units import KINDS
 

@@ -11,8 +11,8 @@ from linkwright.model.file import write
 from linkwright.results.state import State
 from linkwright.rings.design.optimization.balancing import CycleCurves, _least_squares, balance
 from linkwright.rings.design.optimization.mass_design import _Problem, counterweight_blocks, redistribution_blocks
-from linkwright.system import motions
 from linkwright.system.inertia_regressor import regressor
+from linkwright.system.mechanism import mechanism_of
 from tests.refusals import refused
 from tests.sweeps import sweep
 
@@ -34,7 +34,7 @@ OBLIQUE = {  # a four-bar whose coupler carries its mass off the line of its pin
 def dynamic_shaking(m: lw.Mechanism, steps: int, about=(0.0, 0.0, 0.0)) -> tuple[np.ndarray, np.ndarray]:
     """Shaking force and moment of a model through its own inverse dynamics, weight taken off by turning gravity off."""
     still = lw.compile(m.with_(gravity=0))
-    c = motions.cycle(still, steps=steps)
+    c = mechanism_of(still).cycle(steps=steps)
     parts = [still.inverse(State(c.skel, *row), a).shaking(about) for *row, a in zip(c.q, c.v, c.references, c.t, c.a, strict=True)]
     return np.array([f for f, _ in parts]), np.array([x for _, x in parts])
 
@@ -43,7 +43,7 @@ def dynamic_shaking(m: lw.Mechanism, steps: int, about=(0.0, 0.0, 0.0)) -> tuple
 def test_the_columns_add_up_to_the_inverse(name: str) -> None:
     m = lw.load(name)
     s = m.system
-    c = motions.cycle(s, steps=8)
+    c = mechanism_of(s).cycle(steps=8)
     about = np.array([0.3, -0.2, 0.0 if s.description.planar else 0.4])
     reg = regressor(s, c, about, weight=True)
     force, moment, effort = reg.curves(reg.theta)
@@ -58,7 +58,7 @@ def test_the_columns_add_up_to_the_inverse(name: str) -> None:
 def test_springs_and_loads_stay_in_the_efforts() -> None:
     m = lw.load({**OBLIQUE, "springs": {"k": {"joint": "D", "stiffness": "3 N m/rad", "free_position": "20 deg"}}})
     s = m.system
-    c = motions.cycle(s, steps=6)
+    c = mechanism_of(s).cycle(steps=6)
     reg = regressor(s, c, np.zeros(3))
     effort = reg.curves(reg.theta)[2]
     assert np.abs(reg.effort_rest).max() > 0.1
@@ -99,7 +99,7 @@ def test_counterweights_of_uniform_rods_in_closed_form() -> None:
 def test_a_balanced_four_bar_stands_on_its_weight_alone() -> None:
     b = balance(lw.load("wiper"), counterweights={"crank": {"mass": 5}, "rocker": {"mass": 5}}, steps=24)
     s = b.mechanism.system
-    c = motions.cycle(s, steps=10)
+    c = mechanism_of(s).cycle(steps=10)
     total = sum(x.mass for x in s.description.bodies[1:])
     for row in zip(c.q, c.v, c.references, c.t, c.a, strict=True):
         force, _ = s.inverse(State(c.skel, *row[:4]), row[4]).shaking()
@@ -120,7 +120,7 @@ def test_limits_bind_and_nothing_nearby_is_better(rng: np.random.Generator) -> N
 
     m = lw.load("four-bar")
     s = m.system
-    reg = regressor(s, motions.cycle(s, steps=36), np.zeros(3))
+    reg = regressor(s, mechanism_of(s).cycle(steps=36), np.zeros(3))
     best = cost(b.after)
     assert best < cost(b.before)
     names = reg.bodies
@@ -138,7 +138,7 @@ def test_the_least_squares_are_the_weighted_sum(name: str, rng: np.random.Genera
     """|A dtheta + r0|^2 = sum of weight (rms / rms before)^2 for any change of the masses: the sum of the weights without one."""
     m = lw.load(name)
     s, weights = m.system, {"force": 1.0, "moment": 0.5, "torque": 0.3}
-    c = motions.cycle(s, steps=24)
+    c = mechanism_of(s).cycle(steps=24)
     reg = regressor(s, c, np.zeros(3))
     blocks = counterweight_blocks(m.description.numbers(), ["crank"])
     A, r0 = _least_squares(s, reg, c, weights, blocks)
@@ -203,7 +203,7 @@ def test_any_driven_machine_can_be_asked(name: str) -> None:
 def test_weight_may_count() -> None:
     b = balance(lw.load("four-bar"), weights={"moment": 1}, weight=True, steps=24)
     s = lw.load("four-bar").system
-    c = motions.cycle(s, steps=24)
+    c = mechanism_of(s).cycle(steps=24)
     force, _ = s.inverse(State(compiled_of(s).skel, c.q[0], c.v[0], s.start.references)).shaking()
     assert b.before.force[0] == pytest.approx(force, abs=1e-9)
     assert b.norms["moment"]["rms_after"] < b.norms["moment"]["rms_before"]

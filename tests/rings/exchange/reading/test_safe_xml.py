@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from linkwright.errors import LinkwrightError, ModelError
-from linkwright.numerics.process_settings import all_in_use
+from linkwright.numerics.memory_and_threads import all_in_use
 from linkwright.rings.exchange.reading.safe_xml import DEEPEST, MOST_BYTES, MOST_ELEMENTS, parse_xml, read_xml, root_name
 from tests.refusals import refused
 

@@ -10,7 +10,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.rings.studio import live
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from tests.rings.studio.browser.desk import Desk
 from tests.rings.studio.browser.hand import Finger, Mouse, place, settled, side
 
@@ -92,7 +92,7 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_dead_center_stops_the_hand_and_says_so(limited: Path, desk: Callable[..., Desk]) -> None:
     here = desk(limited, "#s=180&play=0")
     system = lw.load("four-bar", L1="0.8 m").system
-    limits = motions.limits(system, "A")
+    limits = mechanism_of(system).limits("A")
     assert limits.dead_high and not limits.full_turn
     a, d = place(here, "A"), place(here, "D")
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.numerics.process_settings import all_in_use
+from linkwright.numerics.memory_and_threads import all_in_use
 from linkwright.rings.studio import server
 from linkwright.rings.studio.editor import page_kernels, session
 from linkwright.rings.studio.editor.requests import Editor

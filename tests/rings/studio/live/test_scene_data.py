@@ -16,7 +16,7 @@ from linkwright.model.parameters import choose, every_parameter, with_values
 from linkwright.rings import studio as views_package
 from linkwright.rings.studio.live.scene_data import places, references, shapes
 from linkwright.rings.studio.scene import Scene, Stage
-from linkwright.system import motions
+from linkwright.system.mechanism import mechanism_of
 from linkwright.system.system import System
 from tests.sweeps import every_model, sweep
 
@@ -27,7 +27,7 @@ CLOSED = 1e-9  # meters: how well loops are closed at the samples of a cycle
 @cache
 def scene_of(name: str) -> tuple[System, Scene]:
     system = lw.load(name).system
-    return system, Scene(system, motions.cycle(system, steps=6))
+    return system, Scene(system, mechanism_of(system).cycle(steps=6))
 
 
 def poses(system: System, stage: Stage) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import LinkwrightError, UsageError, coordinates
+from linkwright.api import LinkwrightError, UsageError, coordinates, memory_and_threads
 from linkwright.kernels.driven_motion import Homotopy, LaneWalking
-from linkwright.numerics.result_stores import Store
 from linkwright.simulation.start_states import closed_for
 
 if TYPE_CHECKING:
     from linkwright.api import Compiled
 
 
-WALKS: Store[str, LaneWalking | None] = Store()  # in lanes, by the kernel
+WALKS: memory_and_threads.Store[str, LaneWalking | None] = memory_and_threads.Store()  # in lanes, by the kernel
 
 
 class ClosedRows(NamedTuple):

@@ -30,9 +30,9 @@ from linkwright.api import (
     file_editing,
     inertia_regressor,
     joints,
+    mechanism_of,
     modelfile,
     nearest,
-    system_motions,
 )
 from linkwright.api import cycles as cycle
 from linkwright.mechanics.inverse.effort_weights import effort_weights
@@ -195,7 +195,7 @@ def balance(
     """
     system: System = mechanism.system
     wanted = _weights({"force": 1.0} if weights is None else weights)
-    c = system_motions.cycle(system, drive, steps=steps, speed=speed)
+    c = mechanism_of(system).cycle(drive, steps=steps, speed=speed)
     point = _about(system, c.drive, about)
     reg = inertia_regressor.regressor(system, c, point, weight=weight)
     if counterweights is None and not bounds:

@@ -27,7 +27,7 @@ from linkwright.api import (
     Trajectory,
     compiled_of,
     every_parameter,
-    system_motions,
+    mechanism_of,
 )
 from linkwright.motion.channel_kernels import DETERMINANT
 from linkwright.motion.designs import ClosedDesign
@@ -118,7 +118,7 @@ class MeasuredCycles:
 
     @cached_property
     def nominal(self) -> Trajectory:
-        return system_motions.cycle(self.system, **self.asked)
+        return mechanism_of(self.system).cycle(**self.asked)
 
     @cached_property
     def channels(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import Description, LinkwrightError, UsageError, compiled_of, file_editing, modelfile, process, tolerances
+from linkwright.api import Description, LinkwrightError, UsageError, compiled_of, file_editing, memory_and_threads, modelfile, tolerances
 from linkwright.rings.design.optimization.candidates import sobol
 from linkwright.rings.design.optimization.final_correction import CORRECTIONS, FinishedDesign, best_finished, finished
 from linkwright.rings.design.optimization.global_search import SearchOptions, SearchState, searched
@@ -36,7 +36,7 @@ def optimize(
     points = options.pop("points", 15)
     chosen = SearchOptions.of(**options)
     found = problem(described, goal, vary, require, case)
-    with process.optimizing():  # small systems: threads of BLAS cost more than they give, and change the last digits
+    with memory_and_threads.optimizing():  # small systems: threads of BLAS cost more than they give, and change the last digits
         if not found.point(found.nominal).ok:
             found = restored(found)
         if len(found.goals) > 1:

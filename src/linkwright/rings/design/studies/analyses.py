@@ -25,8 +25,8 @@ from linkwright.api import (
     argument_types,
     call_explained,
     compiled_of,
+    mechanism_of,
     nearest,
-    system_motions,
 )
 from linkwright.simulation.options import RunOptions, options_of, takes_options
 from linkwright.simulation.run import chosen_drives
@@ -74,7 +74,7 @@ class Cycle(Case):
         return {"drive": None, "steps": 360, "speed": None, "duration": None, "start": None, "stop": None, **self.options}
 
     def run(self, system: System) -> Trajectory:
-        return system_motions.cycle(system, **self.asked)
+        return mechanism_of(system).cycle(**self.asked)
 
     def described(self) -> dict[str, Any]:
         return {"case": self.kind, "options": {k: str(v) for k, v in sorted(self.options.items())}}
@@ -115,7 +115,7 @@ class Path(Case):
             object.__setattr__(self, name, value)
 
     def run(self, system: System) -> Trajectory:
-        return system_motions.follow(system, self.motion, self.t, **self.options)
+        return mechanism_of(system).follow(self.motion, self.t, **self.options)
 
     def described(self) -> dict[str, Any]:
         return {"case": self.kind, "motion": _text(self.motion), "t": _text(self.t), "options": _text(self.options)}
@@ -185,7 +185,7 @@ class Equilibrium(Case):
         object.__setattr__(self, "hold", tuple([hold] if isinstance(hold, str) else hold))
 
     def run(self, system: System) -> State:
-        return system_motions.settle(system, hold=self.hold)
+        return mechanism_of(system).settle(hold=self.hold)
 
     def described(self) -> dict[str, Any]:
         return {"case": self.kind, "hold": list(self.hold)}

@@ -33,8 +33,8 @@ from linkwright.api import (
     element_limits,
     essentials,
     every_parameter,
+    mechanism_of,
     motion_checks,
-    system_motions,
     trace_graph,
 )
 from linkwright.compiler import native
@@ -273,7 +273,7 @@ class Work:
     def _turns(self, values: np.ndarray, threads: int | None) -> RowResults:
         assert isinstance(self.case, Cycle)
         measures = [m for m in self.measures if isinstance(m, Measure)]
-        nominal = system_motions.cycle(self.system, **self.case.asked)
+        nominal = mechanism_of(self.system).cycle(**self.case.asked)
         known = frozenset(nominal.channels)
         names = list(dict.fromkeys(n for m in measures for n in m.channels(nominal.drive, known)))
         limits = self._limits
@@ -325,7 +325,7 @@ class Work:
         """Unknown checks that rows in lanes share: loads that are not unique in the mechanism, inputs of the file that are doubtful."""
         found = [motion_checks.inputs_check(self.numbers.described)]
         if isinstance(self.case, Cycle):
-            loads = self._loads_check(system_motions.cycle(self.system, **self.case.asked))
+            loads = self._loads_check(mechanism_of(self.system).cycle(**self.case.asked))
             found = [loads, *found] if loads is not None else found
         return {x.name: x.text for x in found if not x}
 
@@ -342,7 +342,7 @@ class Work:
         if self._batched is not None:
             return self._batched.limits
         assert isinstance(self.case, Cycle)
-        nominal = system_motions.cycle(self.system, **self.case.asked)
+        nominal = mechanism_of(self.system).cycle(**self.case.asked)
         why = motion_checks.why_no_loads(nominal)
         return StudyLimits(self.numbers, self.case, lambda limits: element_limits.known_limits(limits, nominal.channels, why))
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 from xml.parsers import expat
 
-from linkwright.api import ModelError, Source, counted, files, nearest, process
+from linkwright.api import ModelError, Source, counted, files, memory_and_threads, nearest
 
 MOST_BYTES = 20_000_000
 MOST_ELEMENTS = 200_000
@@ -143,7 +143,7 @@ def parse_xml(content: bytes | str, file: str, roots: Sequence[str] = ()) -> Xml
     data = content.encode() if isinstance(content, str) else content
     if len(data) > MOST_BYTES:
         raise ModelError(f"the text is larger than {MOST_BYTES / 1e6:g} MB. A model of that size is not read.", Source(file))
-    with process.all_in_use():  # elements by the hundred thousand
+    with memory_and_threads.all_in_use():  # elements by the hundred thousand
         root = _XmlBuilder(file).read(data)
     if roots and root.tag not in roots:
         every = " or ".join(f"<{x}>" for x in roots)

@@ -25,10 +25,10 @@ from linkwright.api import (
     compiled_of,
     counted,
     is_rotary,
+    mechanism_of,
     nearest,
     quantity,
     records,
-    system_motions,
     whole_number,
 )
 from linkwright.rings.robots.identification.base_parameters import base_parameters
@@ -92,7 +92,7 @@ class Excitation:
 
     def trajectory(self, steps: int = 400) -> Trajectory:
         """Return states and loads along the motion: `.save("excitation.csv")` writes it for a controller."""
-        return system_motions.follow(self.system, self.motion, np.linspace(0.0, self.duration, steps + 1))
+        return mechanism_of(self.system).follow(self.motion, np.linspace(0.0, self.duration, steps + 1))
 
     def __repr__(self) -> str:
         what = f"condition {self.condition:.4g} for {counted(len(self.groups), 'base parameter')}"

@@ -13,7 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import KINDS, TIME, System, Trajectory, UsageError, compiled_of, is_rotary, quantity, system_motions, unit_kinds
+from linkwright.api import (
+    KINDS,
+    TIME,
+    System,
+    Trajectory,
+    UsageError,
+    compiled_of,
+    is_rotary,
+    mechanism_of,
+    quantity,
+    unit_kinds,
+)
 from linkwright.rings.robots.identification.measured_tables import MeasuredTable, measured_table
 
 FEWEST = 12  # samples that a spline and a filter need
@@ -49,7 +60,7 @@ class DriveMeasurements:
 
     def followed(self, system: System) -> Trajectory:
         """States of the whole mechanism along the measured motion."""
-        return system_motions.follow(system, self.motion(), self.t)
+        return mechanism_of(system).follow(self.motion(), self.t)
 
 
 def drive_measurements(

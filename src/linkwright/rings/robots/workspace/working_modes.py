@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwright.api import closing, kinematics
+from linkwright.api import closing, joints
 from linkwright.rings.robots.workspace.joint_margins import JointLimits, joint_frame
 from linkwright.rings.robots.workspace.pose_solver import PoseSolver, determinant, solved
 
@@ -28,7 +28,8 @@ class WorkingModes:
 def working_modes(solver: PoseSolver, q: np.ndarray, pose: np.ndarray, limits: JointLimits | None = None, seed: int = 0) -> WorkingModes:
     """Return all states with a pose that were found, nearest to q first."""
     rng, core = np.random.default_rng(seed), solver.core
-    span = np.array([np.pi if k == "angle" else 2.0 * core.loops.kappa for k in kinematics.velocity_kinds(core.skel)]) / core.loops.columns
+    kinds = [kind for joint in core.skel.types for kind in joints.velocity_kinds(joint)]
+    span = np.array([np.pi if kind == "angle" else 2.0 * core.loops.kappa for kind in kinds]) / core.loops.columns
     found, keys, counts = q[None].copy(), _key(solver, q[None]), [0]
     starts, good, quiet, rounds = 0, 0, 0, 0
     most_rounds = 30

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from linkwright.api import System, Trajectory, UsageError, compiled_of, elements, files, process
+from linkwright.api import System, Trajectory, UsageError, compiled_of, elements, files, memory_and_threads
 from linkwright.compiler.javascript import short
 
 ASSETS = Path(__file__).parent / "assets"
@@ -93,7 +93,7 @@ def contents(
     from linkwright.rings.studio.live.page_data import data
     from linkwright.rings.studio.scene import Scene
 
-    with process.one_thread(system.tree.nv + 1):
+    with memory_and_threads.one_thread(system.tree.nv + 1):
         motion = cycle_data.motion_of(system, steps, static)
         scene = Scene(system, motion.turn)
         parameters = sliders.sliders(system, drawn=drawn) if designs is None else designs.sliders(system)

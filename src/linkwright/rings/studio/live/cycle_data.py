@@ -31,9 +31,9 @@ from linkwright.api import (
     joints,
     lengths,
     load_channels,
+    mechanism_of,
     movable,
     records,
-    system_motions,
     unit_of,
 )
 from linkwright.api import cycles as cycle
@@ -84,7 +84,7 @@ def motion_of(system: System, steps: int | None = None, static: bool = False) ->
         why = f"turning {system.tree.nv} joints beforehand takes long. m.show(path, steps=360) and --steps 360 do it all the same."
         return PageMotion(independent(system), None, (), 0.0, False, why)
     try:
-        turn = system_motions.cycle(system, steps=360 if steps is None else steps, speed=0.0 if static else None)
+        turn = mechanism_of(system).cycle(steps=360 if steps is None else steps, speed=0.0 if static else None)
     except LinkwrightError as problem:
         return PageMotion(independent(system), None, (), 0.0, False, str(problem), isinstance(problem, SingularityError))
     plan = cycle.plan(compiled_of(system).loops, system.start.instant, None, 0.0 if static else None)

@@ -42,7 +42,6 @@ from linkwright.api import (
 )
 from linkwright.kernels import export
 from linkwright.model.file.overrides import dimension
-from linkwright.model.file.written_values import parameter_dimension
 
 MOST_MASSES, MOST_POINTS = 12, 14
 LOW, HIGH = 0.5, 1.6  # shares of the value between which a slider moves it
@@ -145,7 +144,7 @@ def _pin_yaml(described: Description, name: str) -> tuple[list[Any] | None, list
 def unit_of_number(described: Description, p: Parameter) -> tuple[str, float]:
     """Symbol and size of the unit in which a number is shown."""
     if p.name in dict(described.parameters):
-        symbol, per_si = display_unit(described.units, parameter_dimension(described, p.name))
+        symbol, per_si = display_unit(described.units, written_values.parameter_dimension(described, p.name))
     else:
         symbol, per_si = display_unit(described.units, dimension(described.numbers(), p.name, p))
     return symbol, 1.0 / per_si
@@ -172,7 +171,7 @@ def _named(system: System, known: Mapping[str, Parameter]) -> list[dict[str, Any
         plain = {name: x for name, x in plain.items() if _acts_alike(described, here, {name: x})}
     out = []
     for name in plain:
-        dimension = parameter_dimension(described, name)
+        dimension = written_values.parameter_dimension(described, name)
         kind = next((k for k, x in KINDS.items() if x == dimension), "")
         if dimension == NONE and _shapes(system, name, known[name].value):
             kind = "length"  # its number stays as written: a unit in its place might not fit where it is used

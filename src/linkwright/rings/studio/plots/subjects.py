@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwright.api import System, Trajectory, UsageError, spanning_tree, system_motions
+from linkwright.api import System, Trajectory, UsageError, mechanism_of, spanning_tree
 
 
 def system_of(subject: Any) -> System:
@@ -26,7 +26,7 @@ def tree_of(subject: Any) -> spanning_tree.Tree:
 
 def trajectory_of(subject: Any) -> Trajectory:
     """The cycle or run itself; of a mechanism one cycle."""
-    found = subject if isinstance(subject, Trajectory) else system_motions.cycle(system_of(subject))
+    found = subject if isinstance(subject, Trajectory) else mechanism_of(system_of(subject)).cycle()
     if len(found) < 2:
         raise UsageError("one sample is not a curve: plot a cycle or a run with at least two samples.", name="subject")
     return found

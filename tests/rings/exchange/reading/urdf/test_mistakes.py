@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.numerics.process_settings import all_in_use
+from linkwright.numerics.memory_and_threads import all_in_use
 from linkwright.rings.exchange.import_report import ImportedModelWarning
 from tests.rings.exchange.reading.urdf.robots import LOOP_FILE, frame, joint, link, robot, tree
 

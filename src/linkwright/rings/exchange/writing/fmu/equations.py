@@ -38,10 +38,10 @@ from linkwright.api import (
     lengths,
     load_channels,
     loop_constraints,
+    memory_and_threads,
     movable,
     nearest,
     patterns,
-    process,
     programs,
     qdot,
     records,
@@ -50,13 +50,11 @@ from linkwright.api import (
 )
 from linkwright.api import joints as joint_types
 from linkwright.compiler.constant_parts import hoisted, part, simplified
-from linkwright.compiler.program import interpret
 from linkwright.compiler.switches import switched
 from linkwright.drives.input_equations import InputEquations
 from linkwright.kernels.equations.kinematic import cut_coordinates, normalized
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
 from linkwright.model.parameters import choose
-from linkwright.numerics.result_stores import Stores
 from linkwright.results.state import wound
 from linkwright.rings.exchange.writing.fmu.inputs import ExternalMotor, FmuVariable, InputPlan
 from linkwright.rings.exchange.writing.fmu.laws import followed, inside, need_outside, steering
@@ -81,7 +79,7 @@ class Tracing(NamedTuple):
 
     loops: loop_constraints.Loops
     kernels: kernel_sets.Kernels
-    stores: Stores
+    stores: memory_and_threads.Stores
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,11 +111,11 @@ class FmuEquations:
         """Margins (pivots in millionths of their typical size) below which gaps of the loops are magnified too much, and below which a
         projection would rather magnify round-off than close gaps. They are below that of the start, where it is regular."""
         start, tapes, rates = self.plan.start, self.tapes, self.programs["rates"]
-        constants = interpret(tapes["constants"], np.array([p.start for p in self.parameters]))
+        constants = programs.interpret(tapes["constants"], np.array([p.start for p in self.parameters]))
         near = self.kernels.loops.skel.pack(start.references)
         drives = [x.start for x in self.plan.states]
         row = [*start.q, *start.v, *drives, start.t, *(u.start for u in self.plan.inputs), *near, *constants]
-        found = float(interpret(rates, np.array([*row, *np.zeros(rates.n_in - len(row))]))[-1])
+        found = float(programs.interpret(rates, np.array([*row, *np.zeros(rates.n_in - len(row))]))[-1])
         wide = min(max(SHARE * found, LEAST), MOST) if np.isfinite(found) else LEAST
         return wide, 0.1 * wide
 
@@ -128,7 +126,7 @@ class FmuEquations:
         return [n.q.start for n, jt in zip(skel.tree.nodes, skel.types, strict=True) if "quaternion" in jt.coordinate_kinds]
 
 
-@process.all_in_use()
+@memory_and_threads.all_in_use()
 def equations(system: Any, plan: InputPlan, parameters: Sequence[str] | None, outputs: Sequence[str] | None) -> FmuEquations:
     """Trace everything. parameters, outputs: names or patterns; None: every named number, and the channels of `OutputReader.default`."""
     system.kernels.need_masses()

@@ -32,7 +32,6 @@ from linkwright.api import (
     spatial,
 )
 from linkwright.mechanics.constraints.gear import GearConstraint
-from linkwright.model.curves.polynomial import Polynomial
 from linkwright.rings.exchange.writing import loops
 from linkwright.rings.exchange.writing.inertia import Solid, need_floor, solids
 from linkwright.rings.exchange.writing.losses import Loss, tree_losses
@@ -258,7 +257,7 @@ def _equalities(root: xml.Element, system: System) -> None:
                 _tie(section, n.joint.name, at.name, at.piece.name, 0.0, at.piece.pitch)
     for c in d.couplings:
         law = coupling_constraints.CouplingConstraint.of(core.skel, c).law
-        terms = law.coefficients if isinstance(law, Polynomial) else law(0.0)[:2] if isinstance(law, curve_lines.Line) else ()
+        terms = law.coefficients if isinstance(law, curve_lines.Polynomial) else law(0.0)[:2] if isinstance(law, curve_lines.Line) else ()
         if not 0 < len(terms) <= MOST_TERMS or (c.plus and not isinstance(law, curve_lines.Line)):
             more = " and more joints" if c.plus else ""
             law_text = f"a polynomial of degree {len(terms) - 1}{more}" if terms else "motion laws" if c.moves else "a table"

@@ -1,9 +1,11 @@
-"""Settings of the process during a piece of work: threads of numpy's linear algebra, and the collector of garbage.
+"""Memory and threads: results that objects hold, pickles without them, the collector of garbage, threads of linear algebra.
 
-The library behind numpy shares matrices of some dozen rows among all cores. At that size waiting for each other costs
-more than it gains, and on a busy machine a hundred times more. Where the library cannot be asked nothing changes.
-scipy brings a library of its own, which shares the small least-squares problems inside its optimizers: `optimizing` for those.
-By ctypes, not by threadpoolctl: the packages that Linkwright needs are a fixed list.
+A store has results that a room computes once for a compiled mechanism or a skeleton, each kind with its own keys and type.
+
+    WALKS: Store[tuple[str, ...], Walking] = Store()        in the room that fills it
+    known = WALKS.of(core)                                  the walks of this mechanism, by the names of their drives
+
+The owner holds them under the store itself, so that no two rooms can take each other's entries.
 """
 
 from __future__ import annotations
@@ -12,8 +14,50 @@ import ctypes
 import gc
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
+from inspect import getattr_static
+from typing import Any, Generic, Protocol, TypeVar
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+Stores = dict["Store[Any, Any]", dict[Any, Any]]  # of one owner
+
+
+class HasStores(Protocol):
+    """An owner of stores."""
+
+    @property
+    def stores(self) -> Stores: ...
+
+
+class Store(Generic[Key, Value]):
+    """One kind of results, of all owners."""
+
+    def of(self, owner: HasStores) -> dict[Key, Value]:
+        """Return the results of an owner, to be read and filled."""
+        return owner.stores.setdefault(self, {})
+
+
+# ----------------------------------------------------------------------------------------------------
+# Pickling and copying: an object without what it can compute again.
+#
+# Cached properties hold code, closures and arrays that follow from the other attributes. Left out, objects stay small, can be
+# pickled and copied before and after use, and compute the same afterwards (code is found in the cache on disk, or made anew).
+
+
+def essentials(self: Any) -> dict[str, Any]:
+    """Attributes without cached properties: `__getstate__` of a class."""
+    return {name: x for name, x in vars(self).items() if not isinstance(getattr_static(type(self), name, None), cached_property)}
+
+
+# ----------------------------------------------------------------------------------------------------
+# Settings of the process during a piece of work: threads of numpy's linear algebra, and the collector of garbage.
+#
+# The library behind numpy shares matrices of some dozen rows among all cores. At that size waiting for each other costs
+# more than it gains, and on a busy machine a hundred times more. Where the library cannot be asked nothing changes.
+# scipy brings a library of its own, which shares the small least-squares problems inside its optimizers: `optimizing` for those.
+# By ctypes, not by threadpoolctl: the packages that Linkwright needs are a fixed list.
 
 NAMES = (
     "scipy_openblas_{}_num_threads64_",
