@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from linkwright import elements as elements
     from linkwright import errors as errors
     from linkwright import files as files
+    from linkwright import integrators as integrators
     from linkwright import joints as joints
     from linkwright.compiler import graph as trace_graph
     from linkwright.compiler import program as programs
@@ -265,6 +266,7 @@ SPACES = {  # modules of the interface
     "geometry": "model.file.geometry",
     "goals": "text.goals",
     "inertia_regressor": "system.inertia_regressor",
+    "integrators": "integrators",
     "inverse": "mechanics.inverse",
     "joint_limits": "motion.joint_limits",
     "joints": "joints",

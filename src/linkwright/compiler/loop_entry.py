@@ -79,7 +79,7 @@ def declarations(lanes: int) -> list[str]:
         types = [(kind, short)] + ([(f"<{lanes} x {kind}>", f"v{lanes}{short}")] if lanes > 1 else [])
         for t, name in types:
             if kind == "double":
-                out += [f"declare {t} @llvm.{f}.{name}({t})" for f in ("fabs", "sqrt")]
+                out += [f"declare {t} @llvm.{f}.{name}({t})" for f in ("fabs", "log", "sqrt")]
                 whole = t.replace("double", "i64")
                 out += [f"declare {whole} @llvm.fptosi.sat.{name.replace('f64', 'i64')}.{name}({t})"]
             else:

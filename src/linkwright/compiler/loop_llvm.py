@@ -522,6 +522,7 @@ class Writer:
             "not": f"xor {t} {v[0]}, {self.all_on if wide else 'true'}",
             "neg": f"sub {t} {zero}, {v[0]}" if whole else f"fneg {t} {v[0]}",
             "sqrt": f"call {t} @llvm.sqrt.{short}({t} {v[0]})",
+            "log": f"call {t} @llvm.log.{short}({t} {v[0]})",
             "abs": f"call {t} @llvm.abs.{long}({t} {v[0]}, i1 false)" if whole else f"call {t} @llvm.fabs.{short}({t} {v[0]})",
             # of a number that is not finite, as lanes that are off may have, plain conversion would be undefined
             "int": f"call {t} @llvm.fptosi.sat.{long}.{short}({inner} {v[0]})",

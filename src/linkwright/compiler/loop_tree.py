@@ -2,7 +2,7 @@
 
 A loop is a plain Python function with annotated arguments: whole numbers, floats, truth values, records and their arrays
 (`records`), and outside arrays. It may assign, index, loop over `range` or while, branch, return a number, call functions of the
-subset, `run` of a kernel, math.sqrt, abs, min, max, len, int and float. A variable keeps its kind. Indices are not checked and not
+subset, `run` of a kernel, math.sqrt, math.log, abs, min, max, len, int and float. A variable keeps its kind. Indices are not checked and not
 negative. Anything else is refused with its place and advice. The Python function itself stays the reference.
 """
 
@@ -22,6 +22,7 @@ from linkwright.compiler import records
 from linkwright.compiler.records import CHANGING, Array, LoopError, fields_of, is_array, is_kernel, is_number, is_record, name_of
 
 NUMBERS = (int, float, bool)
+FUNCTIONS = ("sqrt", "log")  # of math
 BUILTINS = ("abs", "min", "max", "int", "float", "len")
 
 
@@ -42,7 +43,7 @@ class Path:
 class Expression:
     """An operation, its parts, and the kind of its value.
 
-    const, var, element, length, word, number, run, copy, call, choose, and, or, not, neg, float, int, abs, min, max, sqrt, pow, truth
+    const, var, element, length, word, number, run, copy, call, choose, and, or, not, neg, float, int, abs, min, max, sqrt, log, pow, truth
     (a number that is not zero), or an operator of two.
     """
 
@@ -480,8 +481,8 @@ class Reader:
         if node.keywords:
             raise self.refuse(node, "arguments by name")
         if isinstance(node.func, ast.Attribute):
-            if isinstance(node.func.value, ast.Name) and self.globals.get(node.func.value.id) is math and node.func.attr == "sqrt":
-                return Expression("sqrt", [floating(self.value(node.args[0]))], float)
+            if isinstance(node.func.value, ast.Name) and self.globals.get(node.func.value.id) is math and node.func.attr in FUNCTIONS:
+                return Expression(node.func.attr, [floating(self.value(node.args[0]))], float)
         elif isinstance(node.func, ast.Name):
             target = self.globals.get(node.func.id)
             if target is None and node.func.id in BUILTINS:
@@ -495,7 +496,7 @@ class Reader:
                 return self.copied(node)
             if isinstance(target, FunctionType):
                 return self.called(node, target, void)
-        allowed = f"loops call functions of the subset and {', '.join(BUILTINS)}, math.sqrt"
+        allowed = f"loops call functions of the subset and {', '.join(BUILTINS)}, {', '.join(f'math.{x}' for x in FUNCTIONS)}"
         raise self.refuse(node, f"a call of '{ast.unparse(node.func)}': {allowed}")
 
     def builtin(self, node: ast.Call, name: str) -> Expression:

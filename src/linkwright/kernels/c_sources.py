@@ -22,7 +22,7 @@ from linkwright.compiler.program import Program
 from linkwright.compiler.records import KernelPlace, Layout, Record, fields_of, is_kernel, is_record
 from linkwright.errors import UsageError
 from linkwright.errors.arguments import Names
-from linkwright.kernels import closing_loops, motion_loops, singular_step_loops
+from linkwright.kernels import closing_loops, instance_loops, motion_loops, singular_step_loops
 from linkwright.kernels.export import Tables, chosen, possible, programs_of, tables_of, template, title_of
 from linkwright.kernels.kernels import SOLVES, Kernels, Variant
 from linkwright.kernels.page_kernels import TracedKernel
@@ -166,15 +166,54 @@ def _loops(programs: Mapping[str, Program], tables: Tables, moved: int, name: st
     return c99_loops.write(functions, layout, named, prefix=f"{name}_loop_", real=real, constants=values, hidden=True)
 
 
-def singular_sources(nv: int, nc: int, terms: Program, prefix: str) -> tuple[str, str]:
-    """The linear algebra of singular positions for other sources: structs and prototypes, and the functions."""
-    x = singular_step_loops
-    functions = [x.factored, x.substituted, x.regularized, x.accelerated, x.corrected, x.balanced, x.largest_gap]
-    layout = Layout(x.Singular, {"nv": nv, "nc": nc}, {"terms": KernelPlace.of(0, (), terms.outputs)})
-    structs, rest = c99_loops.write(functions, layout, {}, prefix=prefix).split("\n\nstatic ", 1)
-    source = f"static {rest}"
+def instance_sources(
+    sizes: Mapping[str, int], programs: Mapping[str, Program], tapes: Mapping[str, Program], tables: Mapping[str, Any], name: str
+) -> tuple[str, str]:
+    """The loops of `instance_loops` for an FMU: structs and prototypes, and the functions.
+
+    sizes: those of the records, `places_in_row` and `longest_tape`. tapes: programs that are interpreted. tables: numbers of the mechanism.
+    """
+    x, prefix = instance_loops, f"{name}_loop_"
+    row, states, lam = sizes["row"], sizes["nstates"], sizes["nc"]
+
+    def place(program: Program, inputs: int, outputs: Mapping[str, tuple[str, ...]], one: str = "row") -> KernelPlace:
+        """A kernel whose outputs are runs of a program's; a tape has room to work in behind them."""
+        if not program.n_out:
+            return KernelPlace(0, {one: (0, inputs)}, {}, inputs, 0)
+        blocks = {b.name: b for b in program.outputs}
+        found = {key: (blocks[names[0]].start, sum(blocks[n].size for n in names)) for key, names in outputs.items()}
+        end = program.n_out + (sizes["longest_tape"] if program in tapes.values() else 0)
+        return KernelPlace(0, {one: (0, inputs)}, {**found, "end": (end, 0)}, inputs, end)
+
+    def same(program: Program, prefix: str = "") -> dict[str, tuple[str, ...]]:
+        return {b.name.removeprefix(prefix): (b.name,) for b in program.outputs}
+
+    rates = {"slopes": ("dq", "a", "dx", "lam"), "margin": ("margin",)}
+    back = {"q": ("project_q",), "v": ("project_v",), "residual": ("residual",), "rate_residual": ("rate_residual",), "margin": ("margin",)}
+    kernels = {
+        "rates": place(programs["rates"], row, rates),
+        "back": place(programs["projection"], row, back),
+        "moved": place(programs["moved"], row, {"q": ("moved_q",)}),
+        "counted": place(programs["turns"], row, {"near": ("turned",)}),
+        "held": place(programs["held"], row, {"held": ("held_at", "held_speed")}),
+        "loops": place(tapes["closing"], sizes["closing_row"], same(tapes["closing"], "close_")),
+        "constants": place(tapes["constants"], sizes["nparameters"], {"constants": ("constants",)}, "parameters"),
+        "singular.terms": place(tapes["terms"], row, same(tapes["terms"])),
+    }
+    named = {"Rates": "rates", "Back": "projection", "Moved": "moved", "Counted": "turns", "Held": "held"}
+    written = {"Loops": "closing", "Constants": "constants", "Terms": "terms"}
+    values = [
+        f"static int {name}_{key}_values(const double *x, double *y)\n{{\n    {name}_values(&{name}_tape_{key}, x, y, y + {tapes[key].n_out});\n    return 0;\n}}\n"
+        for key in written.values()
+    ]
+    functions = [x.inputs_at, x.count_on, x.slope, x.projected, x.attempted, x.drives_begin, x.started, x.largest_row]
+    layout = Layout(x.Instance, {**sizes, "nslopes": states + lam, "nv": sizes["nv"]}, kernels)
+    calls = {k: f"{name}_{key}" for k, key in named.items() if programs[key].n_out} | {k: f"{name}_{key}_values" for k, key in written.items()}
+    text = c99_loops.write(functions, layout, calls, prefix=prefix, tables=tables)
+    last = f"}} {prefix}Instance;"
+    structs, source = text.replace(f"static void {prefix}Instance_fill", f"void {prefix}Instance_fill").split(last, 1)
     found = re.findall(r"^((?!static)\w+ \w+\([^)]*\))\n\{", source, re.MULTILINE)
-    return "\n".join([structs, "", *(f"{x};" for x in found), ""]), source
+    return "\n".join([structs + last, "", *(f"{x};" for x in found), ""]), "\n".join([*values, source])
 
 
 def _placed(program: Program | None) -> KernelPlace | None:

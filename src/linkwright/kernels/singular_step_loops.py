@@ -40,6 +40,7 @@ AHEAD = 0.1  # of a step: where accelerations are taken in place of those of a s
 
 
 class TermsInputs(Record):
+    row: Floats  # in place of all others: see instance_loops
     q: Floats
     v: Floats
     t: Floats

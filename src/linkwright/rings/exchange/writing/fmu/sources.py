@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from linkwright.api import is_rotary, programs, tolerances
+from linkwright.api import integrators, is_rotary, programs, tolerances
 from linkwright.compiler import c99
 from linkwright.compiler.c99 import number
-from linkwright.kernels.c_sources import singular_sources
+from linkwright.kernels.c_sources import instance_sources
 from linkwright.rings.exchange.writing.fmu.equations import FmuEquations
 from linkwright.rings.exchange.writing.fmu.variables import FmuState, places_of_copies
 
 _HERE = Path(__file__).parent / "c"
-SHARED = ("tape.h", "tape.c", "core.h", "core.c", "singular.c", "start.c", "step.c", "derivative.c", "export.h", "unit.h")
+SHARED = ("tape.h", "tape.c", "core.h", "core.c", "start.c", "step.c", "derivative.c", "export.h", "unit.h")
 OF_VERSION = {"2.0": ("fmi2.c",), "3.0": ("fmi3.h", "fmi3.c", "fmi3_absent.c")}  # with `unit.h`, the functions that both have
 FUNCTIONS = {"outputs": "channels"}  # names of programs in C where they differ
 SINGLE = ("rates", "projection", "outputs")  # a file of their own each: they are long, and are compiled side by side
+
+_METHOD = integrators.method_of("dopri5").table  # of co-simulation
 
 PER_LINE = 8  # operations in a line of the table
 
@@ -33,7 +36,7 @@ def sources(eq: FmuEquations, states: Sequence[FmuState], name: str, token: str,
     out[f"{name}_small.c"] = "\n".join([head, f'#include "{name}.h"', *small])
     tapes = [tape_source(p, f"{name}_tape_{key}") for key, p in eq.tapes.items()]
     out[f"{name}_tables.c"] = "\n".join([head, f'#include "{name}.h"\n#include "{name}_tape.h"\n', *tables(eq, states, name), *tapes])
-    structs, functions = singular_sources(eq.sizes["nv"], eq.sizes["nlam"], eq.tapes["terms"], f"{name}_loop_")
+    structs, functions = instance_sources(_places(eq), eq.programs, eq.tapes, _loop_tables(eq, states), name)
     guard = f"{name.upper()}_LOOPS_H"
     out[f"{name}_loops.h"] = f"{head}#ifndef {guard}\n#define {guard}\n\n{structs}\n#endif\n"
     out[f"{name}_loops.c"] = f'{head}#include <math.h>\n#include "{name}.h"\n#include "{name}_loops.h"\n\n{functions}'
@@ -44,25 +47,14 @@ def sources(eq: FmuEquations, states: Sequence[FmuState], name: str, token: str,
 
 def header(eq: FmuEquations, name: str, token: str, tolerance: float) -> str:
     """Sizes, places in the row, prototypes and tables."""
+    values = _places(eq)
     n = eq.sizes
-    states = n["nq"] + n["nv"] + n["nx"]
-    blocks = {"q": n["nq"], "v": n["nv"], "x": n["nx"], "t": 1, "u": n["nu"], "near": n["nnear"], "constants": n["nconstants"]}
-    at, places = 0, {}
-    for key, size in {**blocks, "sides": n["nswitches"]}.items():
-        places[f"at_{key}"] = at
-        at += size
-    values = {**n, "nstates": states, **places, "row": at, "output_row": places["at_sides"] + n["nv"] + n["nlam"]}
-    values["closing_row"] = values["output_row"] + 2 * n["nheld"]
-    values |= {f"{key}_outputs": eq.programs[key].n_out for key in ("rates", "projection")}
-    values |= _places("terms", eq.tapes["terms"], "") | _places("closing", eq.tapes["closing"], "close_")
-    values["longest_tape"] = max(len(p.ops) for p in eq.tapes.values())
     lines = [f"#ifndef {name.upper()}_MODEL_H\n#define {name.upper()}_MODEL_H\n", f'#include "{name}_tape.h"\n']
     flags = {"NEAR": n["nnear"], "SWITCHES": n["nswitches"], "HELD": n["nheld"]}
     lines += [f"#define {name}_HAS_{key} {int(bool(size))}" for key, size in flags.items()]
     wide, narrow = eq.margins
-    lines += [f"#define {name}_WIDE {wide:.1f} /* see {name}_singular.c */", f"#define {name}_NARROW {narrow:.1f}"]
-    gaps = {k: number(getattr(tolerances, k)) for k in ("CLOSED_START", "CLOSED_AT_BEST")}
-    lines += [f"#define {name}_{k} {x} /* dimensionless gap of the loops */" for k, x in gaps.items()]
+    lines += [f"#define {name}_WIDE {wide:.1f} /* margins: see {name}_loops.c */", f"#define {name}_NARROW {narrow:.1f}"]
+    lines += [f"#define {name}_CLOSED_START {number(tolerances.CLOSED_START)} /* dimensionless gap of the loops */"]
     lines += [f'#define {name}_TOKEN "{token}"', f"#define {name}_default_tolerance {tolerance!r}\n"]
     lines += ["enum {", ",\n".join(f"    {name}_{key} = {value}" for key, value in values.items()), "};\n"]
     lines += [
@@ -74,14 +66,44 @@ def header(eq: FmuEquations, name: str, token: str, tolerance: float) -> str:
     return "\n".join([*lines, "\n#endif\n"])
 
 
-_NUMBERS = ("start_states", "start_near", "start_inputs", "start_parameters", "nominal", "row_scale", "column_scale")
-_PLACES = ("input_rate", "follows", "copies", "fixed", "velocity_state")
+_NUMBERS = ("start_states", "start_near", "start_inputs", "start_parameters", "nominal")
+_PLACES = ("input_rate", "fixed")
 _NAMES = ("state_names", "parameter_names", "row_names")
 
 
-def _places(key: str, program: programs.Program, prefix: str) -> dict[str, int]:
-    """Places at which the arrays of a program's outputs begin."""
-    return {f"{key}_{b.name.removeprefix(prefix)}": b.start for b in program.outputs} | {f"{key}_outputs": program.n_out}
+def _places(eq: FmuEquations) -> dict[str, int]:
+    """Sizes, and places in the row at which its blocks begin."""
+    n = eq.sizes
+    blocks = {"q": n["nq"], "v": n["nv"], "x": n["nx"], "t": 1, "u": n["nu"], "near": n["nnear"], "constants": n["nconstants"]}
+    at, places = 0, {}
+    for key, size in {**blocks, "sides": n["nswitches"]}.items():
+        places[f"at_{key}"] = at
+        at += size
+    values = {**n, "nstates": n["nq"] + n["nv"] + n["nx"], **places, "row": at, "output_row": places["at_sides"] + n["nv"] + n["nlam"]}
+    values["closing_row"] = values["output_row"] + 2 * n["nheld"]
+    values |= {f"{key}_outputs": eq.programs[key].n_out for key in ("rates", "projection")}
+    values["longest_tape"] = max(len(p.ops) for p in eq.tapes.values())
+    values |= {"nc": n["nlam"], "nrows": n["nlam"] + n["nheld"], "nholds": 2 * n["nheld"], "stages": len(_METHOD.c)}
+    return values
+
+
+def _loop_tables(eq: FmuEquations, states: Sequence[FmuState]) -> dict[str, Any]:
+    """Numbers that the loops of an instance read."""
+    numeric, plan = eq.kernels.loops, eq.plan
+    rows = [*np.asarray(numeric.row_scale, dtype=float), *_driven_scales(eq, [*eq.kernels.chosen.drivers, *eq.held], float(numeric.kappa))]
+    return {
+        "a": _METHOD.a,
+        "c": _METHOD.c,
+        "e": _METHOD.error[0],
+        "nominal": [x.nominal for x in states],
+        "rows": rows,
+        "singular.rows": rows[: eq.sizes["nlam"]],
+        "singular.columns": numeric.columns,
+        "input_rate": [u.rate for u in plan.inputs],
+        "follows": [x.follows for x in plan.states],
+        "copies": places_of_copies(eq),
+        "velocity_state": _velocity_states(eq),
+    }
 
 
 def tables(eq: FmuEquations, states: Sequence[FmuState], name: str) -> list[str]:
@@ -89,23 +111,16 @@ def tables(eq: FmuEquations, states: Sequence[FmuState], name: str) -> list[str]
     plan, kernels = eq.plan, eq.kernels
     numeric = kernels.loops
     near = numeric.skel.pack(plan.start.references)
-    kappa = float(numeric.kappa)
-    rows = [*np.asarray(numeric.row_scale, dtype=float), *_driven_scales(eq, [*kernels.chosen.drivers, *eq.held], kappa)]
     numbers: Mapping[str, Sequence[float]] = {
         "start_states": [x.start for x in states],
         "start_near": [float(x) for x in near],
         "start_inputs": [u.start for u in plan.inputs],
         "start_parameters": [p.start for p in eq.parameters],
         "nominal": [x.nominal for x in states],
-        "row_scale": [float(r) for r in rows],
-        "column_scale": [float(c) for c in numeric.columns],
     }
     places: Mapping[str, Sequence[int]] = {
         "input_rate": [u.rate for u in plan.inputs],
-        "follows": [x.follows for x in plan.states],
-        "copies": places_of_copies(eq),
         "fixed": [int(not p.tunable) for p in eq.parameters],
-        "velocity_state": _velocity_states(eq),
     }
     labels = [*kernels.entries["lam"], *(f"drive {n}" for n in eq.held)]
     names = {"state_names": [x.name for x in states], "parameter_names": [p.name for p in eq.parameters], "row_names": labels}

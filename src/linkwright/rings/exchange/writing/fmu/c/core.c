@@ -17,6 +17,9 @@ struct NAME_instance *NAME_new(void (*say)(void *, int, const char *), void *lis
     m->derivative = calloc(NAME_longest_tape, sizeof(double));
     m->say = say;
     m->listener = listener;
+    NAME_loop_Instance_fill(&m->loop);
+    m->loop.wide = NAME_WIDE;
+    m->loop.narrow = NAME_NARROW;
     if (!m->work || !m->derivative) {
         NAME_delete(m);
         return 0;
@@ -69,28 +72,32 @@ void NAME_refresh(struct NAME_instance *m)
     m->fresh_rates = m->fresh_outputs = 0;
 }
 
-/* Inputs at a time: continued by their slopes, positions and speeds by the speeds and accelerations that came with them. */
-void NAME_inputs_at(const struct NAME_instance *m, double *row, double t)
+void NAME_inputs_at(struct NAME_instance *m, double *row, double t)
 {
-    const double later = t - m->now.since;
-    int i;
-    for (i = 0; i < NAME_nu; i++) {
-        const int d = NAME_input_rate[i], dd = d < 0 ? -1 : NAME_input_rate[d];
-        double value = m->now.inputs[i] + later * m->now.slopes[i];
-        if (d >= 0) value += later * (m->now.inputs[d] + (dd >= 0 ? 0.5 * later * m->now.inputs[dd] : 0.0));
-        row[NAME_at_u + i] = value;
-    }
-    row[NAME_at_t] = t;
+    NAME_loop_inputs_at(&m->loop, row, NAME_row, m->now.inputs, NAME_nu, m->now.slopes, NAME_nu, m->now.since, t);
 }
 
-void NAME_count(double *row)
+/* Derivatives of the states and multipliers at a row: 0, 1 near a singular position, -1 if there are none. */
+int NAME_slope(struct NAME_instance *m, const double *row, double *y)
 {
-#if NAME_HAS_NEAR
-    double near_[NAME_nnear];
-    if (!NAME_turns(row, near_)) memcpy(row + NAME_at_near, near_, sizeof near_);
-#else
-    (void)row;
-#endif
+    const int status = NAME_loop_slope(&m->loop, row, NAME_row, m->now.steady, NAME_steady, y, NAME_nstates + NAME_nlam);
+    NAME_tell_singular(m);
+    return status;
+}
+
+/* A message where a singular position was met since the last one. */
+void NAME_tell_singular(struct NAME_instance *m)
+{
+    if (m->loop.met > 0.0)
+        NAME_report(
+            m, NAME_warning, "near a singular position: accelerations are continued from before it", m->now.row[NAME_at_t], 0);
+    m->loop.met = 0.0;
+}
+
+/* Back onto the loops and prescribed motions. Returns 0, or -1 if they do not close. */
+int NAME_project(struct NAME_instance *m, double *row)
+{
+    return NAME_nlam || NAME_nquaternions ? NAME_loop_projected(&m->loop, row, NAME_row) : 0;
 }
 
 /* -------------------------------------------------------------------- values */
@@ -214,7 +221,7 @@ int NAME_completed(struct NAME_instance *m)
     double y[NAME_projection_outputs], fast = 1.0, limit = fmin(1e-5, fmax(DRIFT, m->now.tolerance));
     int i;
     NAME_refresh(m);
-    NAME_count(m->now.row);
+    NAME_loop_count_on(&m->loop, m->now.row, NAME_row);
     if (!NAME_nlam && !NAME_nquaternions) return 0;
     if (NAME_projection(m->now.row, y)) return 0; /* near a singular position: later */
     for (i = 0; i < NAME_nv; i++) fast = fmax(fast, fabs(m->now.row[NAME_nq + i]));

@@ -15,6 +15,7 @@
 
 enum { NAME_ok = 0, NAME_warning = 1, NAME_discard = 2, NAME_error = 3 };
 enum { NAME_made, NAME_initializing, NAME_running };
+enum { NAME_steady = NAME_nv + NAME_nlam + 3 };
 
 /* Value references: 0 is time, then states, their derivatives, inputs, parameters, outputs, event indicators. */
 enum {
@@ -30,15 +31,14 @@ enum {
 struct NAME_memory { /* everything that changes: copied to get and set a state */
     double row[NAME_row], parameters[NAME_ROOM(NAME_nparameters)], inputs[NAME_ROOM(NAME_nu)], slopes[NAME_ROOM(NAME_nu)];
     double since, step, tolerance, reached;
-    double steady[NAME_nv + NAME_nlam], steady_since; /* the last regular accelerations and multipliers, and when */
-    int given[NAME_nstates], mode, stale, open, singular, steady_known;
+    double steady[NAME_steady]; /* the last regular accelerations and multipliers, when, whether there are some; if it is singular */
+    int given[NAME_nstates], mode, stale, open;
 };
 
 struct NAME_instance {
     struct NAME_memory now, saved;
     double rates[NAME_rates_outputs], outputs[NAME_ROOM(NAME_noutputs)], output_row[NAME_output_row];
-    double closing[NAME_ROOM(NAME_closing_outputs)], closing_row[NAME_closing_row], matrix[NAME_nv * NAME_nv];
-    NAME_loop_Singular singular; /* accelerations and corrections where pivots vanish */
+    NAME_loop_Instance loop; /* what the loops work in */
     double *work, *derivative; /* room for the longest tape */
     int fresh_rates, fresh_outputs;
     void (*say)(void *, int status, const char *text);
@@ -69,9 +69,9 @@ int NAME_adjoint(struct NAME_instance *m, const unsigned *u, unsigned nu, const 
 /* Shared by the sources of an instance. */
 int NAME_slope(struct NAME_instance *m, const double *row, double *y);
 int NAME_project(struct NAME_instance *m, double *row);
-void NAME_inputs_at(const struct NAME_instance *m, double *row, double t);
+void NAME_inputs_at(struct NAME_instance *m, double *row, double t);
 void NAME_refresh(struct NAME_instance *m);
-void NAME_count(double *row);
+void NAME_tell_singular(struct NAME_instance *m);
 void NAME_take_sides(double *row);
 int NAME_cross(const double *row, const double *g);
 

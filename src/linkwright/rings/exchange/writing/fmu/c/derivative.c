@@ -28,7 +28,7 @@ static int prepared(struct NAME_instance *m, const unsigned *u, unsigned nu, con
             return NAME_error;
         }
     if (NAME_derivatives(m)) return NAME_discard;
-    if (m->now.singular) {
+    if (m->now.steady[NAME_steady - 1] != 0.0) {
         NAME_report(m, NAME_discard, "derivatives do not exist in a singular position", m->now.row[NAME_at_t], 0);
         return NAME_discard;
     }
