@@ -2,8 +2,8 @@
 
 A loop is a plain Python function with annotated arguments: whole numbers, floats, truth values, records and their arrays
 (`records`), and outside arrays. It may assign, index, loop over `range` or while, branch, return a number, call functions of the
-subset, `run` of a kernel, math.sqrt, math.log, abs, min, max, len, int and float. A variable keeps its kind. Indices are not checked and not
-negative. Anything else is refused with its place and advice. The Python function itself stays the reference.
+subset, `run` of a kernel, math.sqrt, math.log, abs, min, max, len, int and float. A variable keeps its kind. Indices are not checked
+and not negative. Anything else is refused with its place and advice. The Python function itself stays the reference.
 """
 
 from __future__ import annotations

@@ -202,18 +202,22 @@ def instance_sources(
     }
     named = {"Rates": "rates", "Back": "projection", "Moved": "moved", "Counted": "turns", "Held": "held"}
     written = {"Loops": "closing", "Constants": "constants", "Terms": "terms"}
-    values = [
-        f"static int {name}_{key}_values(const double *x, double *y)\n{{\n    {name}_values(&{name}_tape_{key}, x, y, y + {tapes[key].n_out});\n    return 0;\n}}\n"
-        for key in written.values()
-    ]
+    values = [_tape_call(name, key, tapes[key].n_out) for key in written.values()]
     functions = [x.inputs_at, x.count_on, x.slope, x.projected, x.attempted, x.drives_begin, x.started, x.largest_row]
-    layout = Layout(x.Instance, {**sizes, "nslopes": states + lam, "nv": sizes["nv"]}, kernels)
-    calls = {k: f"{name}_{key}" for k, key in named.items() if programs[key].n_out} | {k: f"{name}_{key}_values" for k, key in written.items()}
+    layout = Layout(x.Instance, {**sizes, "nslopes": states + lam}, kernels)
+    calls = {k: f"{name}_{key}" for k, key in named.items() if programs[key].n_out}
+    calls |= {k: f"{name}_{key}_values" for k, key in written.items()}
     text = c99_loops.write(functions, layout, calls, prefix=prefix, tables=tables)
     last = f"}} {prefix}Instance;"
     structs, source = text.replace(f"static void {prefix}Instance_fill", f"void {prefix}Instance_fill").split(last, 1)
     found = re.findall(r"^((?!static)\w+ \w+\([^)]*\))\n\{", source, re.MULTILINE)
     return "\n".join([structs + last, "", *(f"{x};" for x in found), ""]), "\n".join([*values, source])
+
+
+def _tape_call(name: str, key: str, outputs: int) -> str:
+    """A function that interprets a tape, with room for its work behind the results."""
+    head = f"static int {name}_{key}_values(const double *x, double *y)"
+    return f"{head}\n{{\n    {name}_values(&{name}_tape_{key}, x, y, y + {outputs});\n    return 0;\n}}\n"
 
 
 def _placed(program: Program | None) -> KernelPlace | None:

@@ -402,9 +402,8 @@ def drives_begin(w: Instance, row: Floats, inputs: Floats, given: Ints) -> None:
         if given[k] == 0:
             if w.follows[i] >= 0:
                 row[k] = inputs[w.follows[i]]
-            elif w.copies[i] >= 0:
-                if given[w.copies[i]] != 0:
-                    row[k] = row[w.copies[i]]
+            elif w.copies[i] >= 0 and given[w.copies[i]] != 0:
+                row[k] = row[w.copies[i]]
 
 
 def moves_a_drive(w: Instance, state: int) -> bool:
