@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwright.compiler import callbacks, loop_code, loop_llvm, loop_tree, record_loops
+from linkwright.compiler import callbacks, loop_llvm, loop_tree, record_loops
 from linkwright.compiler.cache import Processor
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
@@ -765,9 +765,9 @@ def test_arrays_may_lie_where_others_are(code: NativeCode) -> None:
 SCRIPT = """
 import sys
 import numpy as np
-from linkwright.compiler import loop_code
+from linkwright.compiler import record_loops
 from record_loop import loop
-loop_code.announce.append(print)
+record_loops.announce.append(print)
 print(loop(np.array([[1.0], [3.0]])).tolist(), "linkwright.compiler.loop_llvm" in sys.modules)
 """
 
@@ -788,13 +788,13 @@ def test_a_second_process_finds_the_code_in_the_cache(tmp_path: Path) -> None:
 def test_good_code_replaces_the_first_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LINKWRIGHT_CACHE", str(tmp_path))
     monkeypatch.setattr(record_loops, "_codes", {})
-    monkeypatch.setattr(loop_code, "LONG_ENOUGH", np.inf)
+    monkeypatch.setattr(record_loops, "LONG_ENOUGH", np.inf)
     loop, given, out = filled(Loop(searching, laid_out())), numbers(), np.zeros((ITEMS, 6))
     call = loop.bound(ITEMS, given, out)
     first = call().copy()
     made = record_loops.code_of(searching, False)
     assert len(made._loaded) == 1
-    monkeypatch.setattr(loop_code, "LONG_ENOUGH", 0.0)
+    monkeypatch.setattr(record_loops, "LONG_ENOUGH", 0.0)
     out[...] = 0.0
     call()
     out[...] = 0.0
