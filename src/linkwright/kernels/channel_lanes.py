@@ -1,4 +1,4 @@
-"""Readings of designs along their motions, eight samples of a design at a time: a kernel of `channel_program` with a sample in each lane.
+"""Readings of designs along their motions, eight samples of a design at a time: a kernel of channels with a sample in each lane.
 
     read = LaneReading(kernel, samples=361)
     out, bad = read(rows, t, laws, parameters)         out: (outputs, designs, padded samples), each output in one piece
@@ -14,12 +14,12 @@ from linkwright.compiler.program import Block
 from linkwright.compiler.record_loops import Loop, padded
 from linkwright.compiler.records import ALL_LANES, Column, Floats, KernelPlace, Layout, Record, SharedInts, run, sized
 from linkwright.compiler.records import Kernel as KernelKind
-from linkwright.kernels.channel_program import GAP
 from linkwright.kernels.driven_motion import put
 from linkwright.kernels.kernel import Kernel
 from linkwright.numerics.tolerances import CLOSED_START
 
 ROUGH_NS = 0.06  # of one operation and state
+GAP = "gap"  # output: largest dimensionless residual of the position
 LARGEST = 1.7976931348623157e308  # the largest finite number
 
 

@@ -9,8 +9,6 @@ Kernel `turn_loads` by its parameters: with A = [J; S], the loops' Jacobian and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +17,7 @@ from linkwright.errors import UsageError, listing
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Table
 from linkwright.model.parameters import Parameter
-from linkwright.numerics.memory_and_threads import Store
+from linkwright.motion.designs import kernels_of
 from linkwright.numerics.tolerances import COMPLEX_STEP, LOOP_CHANGE
 from linkwright.results.derivatives import MotionDerivatives
 from linkwright.results.records import cut_rows
@@ -28,7 +26,6 @@ from linkwright.text.expressions import Expr
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels
-    from linkwright.mechanics.constraints.loops import Loops
     from linkwright.system.compiled import Compiled
 
 SAME_SPEED = 1e-9  # share by which the speed of a motion may differ from the file's: round-off
@@ -43,7 +40,7 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], val
     drives = list(c.drives)
     if len(drives) + core.tree.nc + core.kernels.plan.spinning < core.tree.nv or not drives:
         raise UsageError("derivatives hold the coordinates of the drives. This motion has none, or too few to determine it.")
-    kernels = _varied(core, chosen)
+    kernels = kernels_of(core, chosen)
     unloaded = _unloaded(core, drives, chosen)
     at = np.array([p.value for p in chosen]) if values is None else np.asarray(values, dtype=float)
     speeds = _speeds(core, chosen, at, drives, c)
@@ -73,23 +70,7 @@ def turn_derivatives(core: Compiled, c: Trajectory, by: str | Sequence[str], val
     sizes = np.array([p.size for p in chosen])
     further: dict[str, Any] = {"recorded": recorded, "why": why, "unloaded": unloaded, "sizes": sizes, "kernels": kernels, **loads}
     named = tuple(p.name for p in chosen)
-    return MotionDerivatives(c, named, at, partial(varied_loops, kernels), q, v, a, efforts, **further)
-
-
-def varied_loops(kernels: Kernels, values: Any) -> Loops:
-    """The loops for (traced) values of the parameters."""
-    return kernels.equations(values).loops
-
-
-VARIED: Store[tuple[str, ...], Kernels] = Store()  # kernels by the names of their parameters
-
-
-def _varied(core: Compiled, chosen: Sequence[Parameter]) -> Kernels:
-    """Kernels with these parameters, made once."""
-    key, known = tuple(p.name for p in chosen), VARIED.of(core)
-    if key not in known:
-        known[key] = replace(core.kernels, parameters=tuple(chosen), made={}, variants={})
-    return known[key]
+    return MotionDerivatives(c, named, at, kernels.varied_loops, q, v, a, efforts, **further)
 
 
 def _unloaded(core: Compiled, drives: Sequence[str], chosen: Sequence[Parameter]) -> str:

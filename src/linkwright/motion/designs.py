@@ -9,7 +9,7 @@ Kernels evaluate expressions of the model file (a mass that follows from a lengt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -44,6 +44,14 @@ BEGINS: Store[Names, Program] = Store()  # drawn positions of drives
 MASSES: Store[Names, Program] = Store()
 SIGNS: Store[tuple[str, float], bool] = Store()  # may a parameter have this sign
 ALIKE: Store[Names, tuple[bool, np.ndarray, np.ndarray]] = Store()  # up to which values designs were compared with the model
+
+
+def kernels_of(core: Compiled, chosen: Sequence[Parameter]) -> Kernels:
+    """Kernels of a mechanism with these parameters as inputs; the same ones for all designs and derivatives of the same names."""
+    known, key = KERNELS.of(core), tuple(p.name for p in chosen)
+    if key not in known:
+        known[key] = replace(core.kernels, parameters=tuple(chosen), made={}, variants={})
+    return known[key]
 
 
 @dataclass(frozen=True)
@@ -130,11 +138,8 @@ class Designs:
 
     @property
     def kernels(self) -> Kernels:
-        """Kernels with these numbers as inputs; the same ones for all calls with the same names."""
-        known = KERNELS.of(self.core)
-        if self.key not in known:
-            known[self.key] = replace(self.core.kernels, parameters=self.chosen, made={}, plans={}, variants={})
-        return known[self.key]
+        """Kernels with these numbers as inputs."""
+        return kernels_of(self.core, self.chosen)
 
     def kernel(self, name: str, drives: list[str], *, now: bool = False) -> Any:
         """A kernel in machine code; None where there is none: drives that do not determine the motion, idle links whose axes depend on

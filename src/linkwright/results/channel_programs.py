@@ -22,6 +22,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
 from linkwright.numerics.memory_and_threads import HasStores, Store
+from linkwright.numerics.tolerances import COMPLEX_STEP
 from linkwright.results.channels import Channel
 
 VALUES_AT_ONCE = 4_000_000  # numbers held while a program runs
@@ -72,7 +73,7 @@ class ChannelGraph:
                 self.input(name, size)
         self.loops = loops if design is None else design(self._inputs["parameters"])
         self.skel = self.loops.skel
-        self.stages: dict[tuple[str, ...], Any] = {}  # held by coordinates, or loaded by drives: see `driven_samples`, `cycle_loads`
+        self.stages: dict[tuple[str, ...], Any] = {}  # held by coordinates, or loaded by drives: see `driven_motion`, `cycle_loads`
         self._loaded: dict[ActedNames, Instant] = {}
         self._traced: dict[Any, tuple[Any, Any]] = {}
         self._programs: OrderedDict[tuple[str, ...], tuple[list[Any], Any]] = OrderedDict()
@@ -268,10 +269,23 @@ class Batch:
         return {name: x for name, x in out.items() if finite or np.isfinite(x).all()}
 
     def slopes(self, channels: Sequence[Channel], changes: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Derivatives of channels, (n, ..., directions), from those of the arrays, (n, entries, directions); untraceable ones left out."""
+        """Derivatives of channels, (n, ..., directions), from those of the arrays, (n, entries, directions); untraceable ones left out.
+
+        A channel that chooses between formulas is differentiated as the quantities it is made of.
+        """
+        out = self._slopes({c.name: c.read for c in channels}, changes)
+        made = {f"raw {c.name}": c for c in channels if c.name not in out and c.raw is not None and c.cook is not None}
+        if made:
+            raw = {key: c.raw for key, c in made.items() if c.raw is not None}
+            slopes, values = self._slopes(raw, changes), self.values(raw)
+            out |= {c.name: composed_slopes(c, values[key], slopes[key]) for key, c in made.items() if key in slopes and key in values}
+        return out
+
+    def _slopes(self, named: Reads, changes: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The same of functions that can be traced."""
         from linkwright.compiler.derivatives import jacobian
 
-        program = self._program({c.name: c.read for c in channels}, True)
+        program = self._program(named, True)
         width = next(iter(changes.values())).shape[2]
         parts = []
         for some in self._blocks(len(program.ops) * (width + 1)):
@@ -298,7 +312,31 @@ class Batch:
     def read(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
         """Channels by name, those left out that have to be read sample by sample."""
         found = self.values({c.name: c.raw or c.read for c in channels})
-        return {c.name: found[c.name] if c.cook is None else c.cook(found[c.name]) for c in channels if c.name in found}
+        return {c.name: composed(c, found[c.name]) for c in channels if c.name in found}
+
+
+# -------------------------------------------------------------------- channels that are made of other quantities (`Channel.raw`, `.cook`)
+
+
+def composed(c: Channel | None, raw: np.ndarray, axes: int = 1) -> np.ndarray:
+    """The channel from its raw quantities, whose first `axes` axes are those of samples; whole turns are not counted."""
+    return raw if c is None or c.cook is None else _many(c.cook(_flat(raw, axes)), raw, axes)
+
+
+def composed_slopes(c: Channel | None, raw: np.ndarray, slopes: np.ndarray, axes: int = 1) -> np.ndarray:
+    """Derivatives of the channel, (samples, ..., numbers), from those of its raw quantities: complex steps through its formulas."""
+    if c is None or c.cook is None:
+        return slopes
+    made = [np.imag(c.cook(_flat(raw + 1j * COMPLEX_STEP * slopes[..., k], axes))) / COMPLEX_STEP for k in range(slopes.shape[-1])]
+    return np.stack([_many(x, raw, axes) for x in made], axis=-1)
+
+
+def _flat(x: np.ndarray, axes: int) -> np.ndarray:
+    return x.reshape(-1, *x.shape[axes:])
+
+
+def _many(x: np.ndarray, like: np.ndarray, axes: int) -> np.ndarray:
+    return x.reshape(*like.shape[:axes], *x.shape[1:])
 
 
 def _names(acted: Acted) -> ActedNames:

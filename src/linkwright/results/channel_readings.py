@@ -3,7 +3,7 @@
     recorded      columns and multipliers that were stored while it ran
     singular      singular values of a run: ranks are decided on numbers (`singular_channels`)
     symbols       everything else, traced once per mechanism and run on all samples (`channel_programs`); what the loads of a turn
-                  (`cycle_loads`) and a held motion (`driven_samples`) solve for is solved once and stays with the motion as arrays
+                  (`cycle_loads`) and a held motion (`driven_motion`) solve for is solved once and stays with the motion as arrays
     instants      few samples, and what cannot be traced, one sample at a time
 """
 
@@ -21,7 +21,7 @@ from linkwright.model.coordinates import coordinate_or_none
 from linkwright.results import singular_channels
 from linkwright.results.channel_list import ChannelList
 from linkwright.results.channels import Channel, Channels
-from linkwright.results.driven_readings import MotionReading
+from linkwright.results.driven_motion import MotionReading
 from linkwright.results.load_channels import drive_channels
 from linkwright.results.loads import SINGLE_SAMPLES, SampleLoads
 from linkwright.results.records import Column, coordinate_names, multipliers

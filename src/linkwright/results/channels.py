@@ -66,7 +66,7 @@ class Channel:
     winds: int | None = None  # node of the body whose turns are counted
     raw: Callable[[Instant], Any] | None = None
     cook: Callable[[np.ndarray], np.ndarray] | None = None
-    needs: tuple[str, ...] = ()  # terms of a held motion that it reads: see `driven_samples`
+    needs: tuple[str, ...] = ()  # terms of a held motion that it reads: see `driven_motion`
     kink: float | None = None  # value at which it has one: the length of a vector at 0
     meaning: str = ""  # a phrase: "angular speed of joint A"
 

@@ -4,6 +4,14 @@
 
 How positions, velocities, accelerations and loads change is known (`q`, `v`, `a`, `lam`, `u`); a channel is a function of these and of
 the numbers themselves. It is read once on symbols, and its program is differentiated in forward mode over arrays of all samples.
+
+A formula differentiated in floating point gives a number also where the derivative does not exist: 0/0 becomes whatever round-off makes
+of it. Three cases are found by the numbers themselves, for every channel alike:
+
+    not finite      a division by zero in the derivative
+    kink            the length of a vector (a speed, a force) that is zero, or an angle at the largest it can be, to round-off: slopes
+                    from both sides differ, and round-off decides between them
+    no digits       the channel would change by much of its size within the round-off of the number it is differentiated by
 """
 
 from __future__ import annotations
@@ -21,19 +29,25 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.memory_and_threads import essentials
+from linkwright.numerics.tolerances import EPSILON
 from linkwright.results.channel_programs import Batch, ChannelGraph, Structure
 from linkwright.results.channels import Channel, Channels
-from linkwright.results.composed_channels import composed_slopes
 from linkwright.results.cycle_loads import LoadSymbols
 from linkwright.results.driven_channels import MotionChannels
-from linkwright.results.driven_readings import MotionReading, slopes_held
-from linkwright.results.driven_samples import HeldMotion
+from linkwright.results.driven_motion import HeldMotion, MotionReading
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectories import NamedDerivatives
-from linkwright.results.undefined_derivatives import refused
 
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory
+
+
+KINK = 1e-11  # of its largest over the motion: a length that is zero to round-off
+HALF = 2e-7  # of a value other than zero: half the digits and some, as an angle near the largest it can be has them
+MUCH = 1e-3  # of the channel's size
+NOT_FINITE = "its formula divides by zero there, so the derivative does not exist"
+AT_KINK = "its value there, {:.4g}, is where it has a kink: the derivatives from both sides differ"
+NO_DIGITS = "within the round-off of a parameter of the model the channel changes by much of its size, so the derivative has no digits"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,7 +98,6 @@ class MotionDerivatives(NamedDerivatives):
             missing = [name for name in missing if name not in self._known]
         if missing:
             found = self._batch.slopes([wanted[name] for name in missing], self._changes)
-            found |= self._composed([wanted[name] for name in missing if name not in found])
             for name in missing:
                 if name not in found:
                     raise UsageError(
@@ -115,16 +128,6 @@ class MotionDerivatives(NamedDerivatives):
         """Derivatives of anything that is read from an instant, (n, ..., parameters); None where that needs numbers."""
         return self._batch.slopes([Channel(name, "none", read)], self._changes).get(name)
 
-    def _composed(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
-        """Derivatives of channels that are made of several quantities."""
-        made = {c.name: c for c in channels if c.raw is not None and c.cook is not None}
-        if not made:
-            return {}
-        raw = {name: Channel(f"raw {name}", "none", c.raw) for name, c in made.items() if c.raw is not None}
-        slopes, values = self._batch.slopes(list(raw.values()), self._changes), self._batch.values({c.name: c.read for c in raw.values()})
-        known = {name: c.name for name, c in raw.items() if c.name in slopes and c.name in values}
-        return {name: composed_slopes(made[name], values[key], slopes[key]) for name, key in known.items()}
-
     def _of_held(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
         """Derivatives of jerks, advantages and transmissions by force, whose terms are solved for."""
         c, moving, out = self.motion, MotionReading(self.motion), dict[str, np.ndarray]()
@@ -132,7 +135,7 @@ class MotionDerivatives(NamedDerivatives):
         for some, held, third in moving.groups(channels):
             motion = HeldMotion(c.frame, self._rows, held, third, self._graph)
             table = MotionChannels(self._graph.loops, held)
-            out |= slopes_held(motion, [table[x.name] for x in some], changes)
+            out |= motion.slopes([table[x.name] for x in some], changes)
         return out
 
     @cached_property
@@ -197,3 +200,23 @@ class MotionDerivatives(NamedDerivatives):
             return self.q
         moved = [[qdot(skel, q, step) for step in steps.T] for q, steps in zip(self.motion.q, self.q, strict=True)]
         return np.array(moved).transpose(0, 2, 1)
+
+
+def refused(values: np.ndarray, slopes: np.ndarray, sizes: np.ndarray, kink: float | None) -> tuple[np.ndarray, dict[int, str]]:
+    """Derivatives (samples, ..., numbers) of a channel (samples, ...) without those that do not exist, and why by sample.
+
+    `sizes` of the numbers: changes that count as 1. `kink`: the value at which the channel has one.
+    """
+    value, flat = np.abs(values).reshape(len(values), -1), slopes.reshape(len(slopes), -1, slopes.shape[-1])
+    whole = np.nanmax(np.where(np.isfinite(value), value, np.nan), initial=0.0)
+    lost = ~np.isfinite(flat)
+    why = dict.fromkeys(np.flatnonzero(lost.any(axis=(1, 2))).tolist(), NOT_FINITE)
+    steep = np.abs(np.where(lost, 0.0, flat)) * sizes * EPSILON > MUCH * whole if whole > 0.0 else np.zeros_like(lost)
+    why |= dict.fromkeys(np.flatnonzero(steep.any(axis=(1, 2))).tolist(), NO_DIGITS)
+    bad = lost | steep
+    if kink is not None:
+        near = np.abs(value - kink) <= (KINK * whole if kink == 0.0 else HALF * kink)
+        at = near[:, :, None] & ((np.abs(flat) > 0.0) | lost).any(axis=(0, 1))  # numbers that the channel depends on at all
+        why |= dict.fromkeys(np.flatnonzero(at.any(axis=(1, 2))).tolist(), AT_KINK.format(kink))
+        bad |= at
+    return (np.where(bad, np.nan, flat).reshape(slopes.shape) if bad.any() else slopes), why

@@ -5,7 +5,7 @@
     guide.advantage.A             between any two places: the output, then the input
     guide.force_transmission_angle  share of the forces on the output's body that does work (see `mechanics.inverse.power_share`)
 
-They hold at every sample of a cycle; `driven_samples` has the equations. Sizes: |ratio| is infinite where the output rests while the input
+They hold at every sample of a cycle; `driven_motion` has the equations. Sizes: |ratio| is infinite where the output rests while the input
 moves, zero where the input rests.
 """
 
@@ -26,8 +26,8 @@ from linkwright.model.coordinates import JointCoordinate, coordinates, joint_coo
 from linkwright.model.description import Description
 from linkwright.numerics.spatial import array
 from linkwright.results.channels import Channel
-from linkwright.results.driven_samples import PUSH
 
+PUSH = "push "  # terms of a unit load on a place: lam, u and the load itself
 ADVANTAGE, BY_FORCE = ".advantage", ".force_transmission_angle"
 RATIOS = {  # effort at the output over effort at the input, by the kinds of their coordinates
     ("angle", "angle"): "pure number", ("length", "length"): "pure number", ("length", "angle"): "curvature", ("angle", "length"): "length",

@@ -24,7 +24,6 @@ from linkwright.errors import SimulationError, UsageError, listing
 from linkwright.kernels.kernels import Kernels
 from linkwright.model.curves.polynomial import Parabola
 from linkwright.model.parameters import Parameter
-from linkwright.motion.cycle_derivatives import varied_loops
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.tolerances import LOOP_CHANGE, SAME_TIME
@@ -98,7 +97,7 @@ def _loops_with(kernels: Kernels, parameters: np.ndarray, chosen: Sequence[int],
     """The loops with (traced) values of some of the parameters."""
     every = np.array(parameters, dtype=object)
     every[list(chosen)] = x
-    return varied_loops(kernels, every)
+    return kernels.varied_loops(every)
 
 
 def _simulation_of(run: Trajectory) -> Simulation:

@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import ChannelError, LinkwrightError, UsageError, counted, whole_number
-from linkwright.motion.channel_kernels import DETERMINANT
 from linkwright.motion.cycle import MOST_STEPS
 from linkwright.motion.cycle_derivatives import turn_derivatives, written_speeds
 from linkwright.motion.cycle_lanes import AssemblyGaps, Gaps, lanes_of
 from linkwright.motion.design_channels import DesignTurns, Gathered
 from linkwright.motion.designs import DESIGNS_FOR_CODE, ClosedDesign, Designs
 from linkwright.numerics.memory_and_threads import Store, essentials
+from linkwright.results.channel_kernel import DETERMINANT
 from linkwright.results.channels import Channel
+from linkwright.results.derivatives import refused
 from linkwright.results.motion_checks import singular_check
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectories import STATE, ChannelDerivatives, MotionSource, Trajectories
 from linkwright.results.trajectory import Trajectory
-from linkwright.results.undefined_derivatives import refused
 from linkwright.system.compiled import compiled_of
 from linkwright.system.mechanism import mechanism_of
 

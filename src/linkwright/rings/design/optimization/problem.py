@@ -29,8 +29,8 @@ from linkwright.api import (
     every_parameter,
     mechanism_of,
 )
-from linkwright.motion.channel_kernels import DETERMINANT
 from linkwright.motion.designs import ClosedDesign
+from linkwright.results.channel_kernel import DETERMINANT
 from linkwright.rings.design.optimization.quantities import MeasuredValue, OfFunction, OfModel, OfMotion, OfNumbers
 from linkwright.rings.design.optimization.variables import DesignVariable
 from linkwright.rings.design.studies.analyses import Case, Cycle
