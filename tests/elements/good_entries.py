@@ -164,6 +164,8 @@ GOOD = (
     good("surfaces", "plane", profile="crank.A", table="[[0, 20], [90, 25], [180, 30], [270, 25], [360, 20]]"),
     good("contacts", "plane", between="[foot, wall]", mu="0.3", restitution="0.5", jam="impact"),
     good("contacts", "plane", between="[[foot, hand], wall]", mu="p * 0.1"),
+    good("clearances", "plane", "A", clearance="p * 0.1", radius="6", mu="0.1", restitution="0.3", jam="impact"),
+    good("clearances", "plane", joint="lift", clearance="0.2", length="30", radius="L/4", mu="0.2"),
     good("drive", "plane", "A", speed="45 rpm"),
     good("drive", "plane", "A", torque="2 N m", gear_ratio="3", limits="[-5 N m, 20 N m]"),
     good("drive", "plane", "lift", force="2 N", limits="20 N"),

@@ -21,6 +21,7 @@ from linkwright.elements import (
     Belt,
     Cam,
     CoilSpring,
+    Clearance,
     Contact,
     Coupling,
     Cylinder,
@@ -263,6 +264,7 @@ if TYPE_CHECKING:  # what type checkers and editors see: a typed line a section
         loads: tuple[Load, ...] = ()
         surfaces: tuple[Surface, ...] = ()
         contacts: tuple[Contact, ...] = ()
+        clearances: tuple[Clearance, ...] = ()
 else:  # the same fields, from the registry
     _sections = [(section, tuple[Any, ...], field(default=())) for section in elements.HELD]
     ElementSections = make_dataclass("ElementSections", _sections, frozen=True, kw_only=True)

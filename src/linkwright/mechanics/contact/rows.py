@@ -9,7 +9,7 @@ import numpy as np
 from linkwright.compiler.derivatives import traced_rates
 from linkwright.mechanics.contact.nearest import Found, vector
 from linkwright.mechanics.contact.pairs import touches
-from linkwright.mechanics.contact.shapes import Placed, found
+from linkwright.mechanics.contact.shapes import Placed, Spot, found
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, body_jacobian, motion, node_motion, qdot
 from linkwright.numerics.scalars import is_symbolic
 from linkwright.numerics.tolerances import COMPLEX_STEP
@@ -63,7 +63,7 @@ def located(skel: Skeleton, m: Motion) -> list[Located]:
     """Nearest points of all touches; places that are far from the world's origin keep their digits."""
     d, known, out = skel.tree.description, {}, []
     for touch in touches(d):
-        pair = (touch.first.name, touch.second.name)
+        pair = tuple((x.surface.name, x.part) for x in (touch.first, touch.second))
         a, b = skel.node(touch.first.body), skel.node(touch.second.body)
         if pair not in known:
             apart = skel.origin(a) - skel.origin(b)
@@ -72,9 +72,9 @@ def located(skel: Skeleton, m: Motion) -> list[Located]:
     return out
 
 
-def _placed(skel: Skeleton, m: Motion, surface: Any, node: int, by: Any) -> Placed:
+def _placed(skel: Skeleton, m: Motion, spot: Spot, node: int, by: Any) -> Placed:
     X = node_motion(skel, m, node)[0]
-    return Placed(surface, skel.tree.description.body(surface.body), X.R[:2, :2], (X.p + by)[:2])
+    return Placed(spot, X.R[:2, :2], (X.p + by)[:2])
 
 
 def _rows(skel: Skeleton, m: Motion, here: list[Located]) -> Any:

@@ -12,6 +12,7 @@ so a place follows a corner as long as that touches, and gaps change without jum
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -34,7 +35,6 @@ from linkwright.mechanics.contact.nearest import (
     vector,
 )
 from linkwright.model.curves.tables import periodic_spline
-from linkwright.model.description import Body
 
 WHOLE = 1e-12  # of a cosine: an arc of a whole revolution has no ends
 
@@ -90,12 +90,22 @@ def _groups(n: int, *, closed: bool = True) -> list[tuple[int, ...]]:
     return [tuple(x) for x in found if x]
 
 
+@dataclass(frozen=True, eq=False)
+class Spot:
+    """A surface on a body, with its points there; `part` tells surfaces of one name apart."""
+
+    surface: Surface
+    body: str
+    places: tuple[Any, ...]
+    part: str = ""
+
+
 class Placed:
     """A surface at a pose of its body in the plane: rotation R (2, 2) and origin p."""
 
-    def __init__(self, surface: Surface, body: Body, R: Any, p: Any):
-        self.surface, self.R = surface, R
-        self.points = [R @ vector(*body.point(name).at[:2]) + p for name in surface.points]
+    def __init__(self, spot: Spot, R: Any, p: Any):
+        self.surface, self.R = spot.surface, R
+        self.points = [R @ place + p for place in spot.places]
 
     def outline(self, edges: Sequence[int], *, ends: bool = True, alone: bool = False) -> Outline:
         """The surface as it is touched."""

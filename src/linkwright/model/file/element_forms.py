@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from linkwright import elements
-from linkwright.elements import Stop
+from linkwright.elements import Clearance, Stop
 from linkwright.model.file.belts import read_belt
 from linkwright.model.file.cams import read_cam
+from linkwright.model.file.clearances import of_joints, read_clearance
 from linkwright.model.file.contacts import read_contact, read_surface
 from linkwright.model.file.couplings import read_coupling
 from linkwright.model.file.cylinders import read_cylinder
@@ -21,6 +22,7 @@ from linkwright.model.file.text_nodes import FileNode
 FORMS: dict[str, Callable[[Elements, str, FileNode], Any]] = {  # `form` of an element -> its reader
     "belt": read_belt,
     "cam": read_cam,
+    "clearance": read_clearance,
     "contact": read_contact,
     "coupling": read_coupling,
     "cylinder": read_cylinder,
@@ -40,6 +42,7 @@ def read_elements(reader: Elements, keys: dict[str, FileNode]) -> Mapping[str, t
             for x in reader.found[section]:
                 out[elements.held_in(type(x))] += (x,)
     held = elements.held_in(Stop)
+    out[elements.held_in(Clearance)] += of_joints(reader, keys)
     return {**out, held: (*strokes(reader, keys), *out[held])}
 
 

@@ -14,6 +14,7 @@ from linkwright.errors import UnfinishedModel, counted, listing, nearest
 from linkwright.joints import JOINTS
 from linkwright.model.description import EYE3, ZERO3, Body, Joint, Mat3, Placement, Vec3
 from linkwright.model.file.body_frames import Shape
+from linkwright.model.file.clearances import IN_JOINT
 from linkwright.model.file.chains import is_chain, link_body, read_chain
 from linkwright.model.file.geometry import frame_along, product, transpose, vector
 from linkwright.model.file.key_hints import instead, types
@@ -22,7 +23,7 @@ from linkwright.model.file.text_nodes import FileNode
 from linkwright.numerics.connected_groups import Groups
 from linkwright.text.units import INERTIA, KINDS, LENGTH, MASS, NONE
 
-JOINT_KEYS = ("type", "pin", "between", "at", "connect", "axis", "axes", "frames", "armature", "stroke")  # and those of single types
+JOINT_KEYS = ("type", "pin", "between", "at", "connect", "axis", "axes", "frames", "armature", "stroke")  # and those of single types and of clearance
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ def _check_split(pin: str, bodies: list[str], joints: list[Joint], entries: dict
 
 def _explicit(context: Context, shapes: dict[str, Shape], name: str, node: FileNode) -> Joint:
     what = f"joint '{name}'"
-    keys = node.keys(what, (*JOINT_KEYS, *owners()))
+    keys = node.keys(what, (*JOINT_KEYS, *owners(), *IN_JOINT))
     kind = _type(context, keys, node, what)
     first, second, point = _ends(context, shapes, keys, node, what)
     options, armature = _options(context, kind, keys, node, what), _armature(context, kind, keys, what)

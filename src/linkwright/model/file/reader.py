@@ -24,6 +24,7 @@ from linkwright.model.file.backdrop import read_backdrop
 from linkwright.model.file.bodies import read_bodies, read_shapes
 from linkwright.model.file.channel_laws import ChannelDimensions
 from linkwright.model.file.drives import read_cuts, read_drives, read_start
+from linkwright.model.file.clearances import loosened
 from linkwright.model.file.element_forms import read_elements
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.joints_section import joint_places, read_joints
@@ -253,7 +254,7 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
     context.joint_places = joint_places(keys.get("joints"))
     shapes = read_shapes(context, keys.get("bodies"), keys.get("guess"))
     found_joints = read_joints(context, shapes, keys.get("joints"))
-    joints = found_joints.joints
+    joints = loosened(found_joints.joints, keys, planar=context.planar)
     elements = Elements(context, shapes, joints)
     lines = tuple(name for section in COORDINATES if section in keys for name in keys[section].mapping(section))
     channels = ChannelDimensions(elements.joints, elements.points, lines, plane if context.planar else None)

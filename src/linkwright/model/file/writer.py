@@ -461,6 +461,7 @@ def _rope(x: Rope) -> dict[str, Any]:
 FORMS: dict[str, Any] = {
     "belt": _belt,
     "cam": _cam,
+    "clearance": lambda x: _element(x, 2),
     "contact": _touching,
     "coupling": _coupling,
     "cylinder": _cylinder,
