@@ -35,7 +35,7 @@ SPECIAL: dict[str, tuple[frozenset[str], str]] = {
     "scene_belts": (frozenset({"belts"}), "spans of belts"),
     "cylinders": (frozenset({"cylinders"}), "hydraulics"),
     "cylinder_channels": (frozenset({"cylinders"}), "hydraulics"),
-    "pairs": (frozenset({"surfaces", "contacts"}), "who may touch whom"),
+    "pairs": (frozenset({"surfaces", "contacts", "clearances"}), "who may touch whom"),
     "linkage": (frozenset({"couplings"}), "a synthesized linkage is written as a model file"),
 }
 FIELDS = {*elements.HELD, *(x.section for x in elements.ELEMENTS)}

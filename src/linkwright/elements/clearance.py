@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from linkwright.elements.base import IDLE, ModelElement, Scalar, choice, in_joint, number, place
+from linkwright.elements.base import IDLE, ModelElement, Scalar, choice, either, in_joint, number, place
 from linkwright.errors import Source
 
 
@@ -18,10 +18,11 @@ class Clearance(ModelElement):
     section, word, form = "clearances", "clearance", "clearance"
     synonyms = ("clearance", "plays", "joint_clearances", "backlash")
     group = "contact"
+    together = (either(("radius", "length")),)  # a pin has a radius, a block a length
 
     name: str
     joint: str = in_joint(named=True)
-    clearance: Scalar = number("length", "radius of the hole less radius of the pin, or half the play of a block across its guide", above=0.0)
+    clearance: Scalar = number("length", "of the radii of hole and pin, or of a block to each side of its guide", above=0.0)
     radius: Scalar = number("length", "of the pin, or half the height of the block", 0.0, least=0.0)
     length: Scalar | None = number("length", "of the block along its guide", None, above=0.0)
     mu: Scalar = number("pure number", "coefficient of friction", 0.0, least=0.0)

@@ -20,8 +20,8 @@ from linkwright import elements
 from linkwright.elements import (
     Belt,
     Cam,
-    CoilSpring,
     Clearance,
+    CoilSpring,
     Contact,
     Coupling,
     Cylinder,

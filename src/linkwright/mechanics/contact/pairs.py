@@ -66,8 +66,10 @@ def _of_clearances(d: Description) -> Iterator[Touch]:
             hole = Spot(Ring(x.name, j.second, (), x.radius + x.clearance), j.second, (_at(j.frame_second, 0.0, 0.0),))
             yield Touch(f"{x.name}.contact", x, pin, hole)
             continue
+        length: Any = x.length
+        half = 0.5 * length
         for i, (along, side) in enumerate(((1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0))):
-            corner = _at(j.frame_second, 0.5 * along * x.length, side * x.radius)
+            corner = _at(j.frame_second, half * along, side * x.radius)
             block = Spot(Circle(x.name, j.second, (), 0.0), j.second, (corner,), f"corner {i + 1}")
             normal: Any = array(j.frame_first.rotation)[:, 1] * -side
             wall = Spot(

@@ -8,10 +8,11 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from linkwright import elements
-from linkwright.elements import Arc, Contact, Edges, Profile, Surface, cannot_touch
+from linkwright.elements import Arc, Clearance, Contact, Edges, Profile, Surface, cannot_touch
 from linkwright.errors import listing, nearest
 from linkwright.model.file.channel_laws import tabulated
 from linkwright.model.file.elements import Elements
+from linkwright.model.file.joints_section import loose_joint
 from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.expressions import atan2
 from linkwright.text.units import ANGLE, LENGTH
@@ -150,6 +151,11 @@ def read_contact(reader: Elements, name: str, entry: FileNode) -> Contact:
         if fault := cannot_touch(known[a], known[b]):
             raise entry.error(f"{what}: '{a}' and '{b}' {fault}", name=name)
     return made
+
+
+def read_clearance(reader: Elements, name: str, entry: FileNode) -> Clearance:
+    """Read the clearance of a joint, which holds nothing by then."""
+    return reader.element(name, entry, [Clearance], lambda _: {"joint": loose_joint(name, entry)})
 
 
 def _side(node: FileNode, known: dict[str, Any], what: str) -> tuple[str, ...]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from linkwright import elements
 from linkwright.elements import Clearance, Stop
 from linkwright.model.file.belts import read_belt
 from linkwright.model.file.cams import read_cam
-from linkwright.model.file.clearances import of_joints, read_clearance
-from linkwright.model.file.contacts import read_contact, read_surface
+from linkwright.model.file.contacts import read_clearance, read_contact, read_surface
 from linkwright.model.file.couplings import read_coupling
 from linkwright.model.file.cylinders import read_cylinder
 from linkwright.model.file.elements import Elements
@@ -33,8 +32,9 @@ FORMS: dict[str, Callable[[Elements, str, FileNode], Any]] = {  # `form` of an e
 }
 
 
-def read_elements(reader: Elements, keys: dict[str, FileNode]) -> Mapping[str, tuple[Any, ...]]:
-    """Return the elements of a model by field of a description; strokes of sliders and cylinders are stops, the first ones."""
+def read_elements(reader: Elements, keys: dict[str, FileNode], loose: Sequence[tuple[str, FileNode]]) -> Mapping[str, tuple[Any, ...]]:
+    """Return the elements of a model by field of a description; strokes of sliders and cylinders are stops, the first ones.
+    `loose` are clearances that entries of joints give."""
     out: dict[str, tuple[Any, ...]] = dict.fromkeys(elements.HELD, ())
     for section in elements.SECTIONS:
         if section in keys:
@@ -42,7 +42,7 @@ def read_elements(reader: Elements, keys: dict[str, FileNode]) -> Mapping[str, t
             for x in reader.found[section]:
                 out[elements.held_in(type(x))] += (x,)
     held = elements.held_in(Stop)
-    out[elements.held_in(Clearance)] += of_joints(reader, keys)
+    out[elements.held_in(Clearance)] += tuple(read_clearance(reader, name, entry) for name, entry in loose)
     return {**out, held: (*strokes(reader, keys), *out[held])}
 
 

@@ -7,14 +7,16 @@ universal joint turns about x of F and y of M.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from linkwright import elements
+from linkwright.elements import Clearance
 from linkwright.errors import UnfinishedModel, counted, listing, nearest
 from linkwright.joints import JOINTS
 from linkwright.model.description import EYE3, ZERO3, Body, Joint, Mat3, Placement, Vec3
 from linkwright.model.file.body_frames import Shape
-from linkwright.model.file.clearances import IN_JOINT
 from linkwright.model.file.chains import is_chain, link_body, read_chain
 from linkwright.model.file.geometry import frame_along, product, transpose, vector
 from linkwright.model.file.key_hints import instead, types
@@ -23,7 +25,10 @@ from linkwright.model.file.text_nodes import FileNode
 from linkwright.numerics.connected_groups import Groups
 from linkwright.text.units import INERTIA, KINDS, LENGTH, MASS, NONE
 
-JOINT_KEYS = ("type", "pin", "between", "at", "connect", "axis", "axes", "frames", "armature", "stroke")  # and those of single types and of clearance
+JOINT_KEYS = ("type", "pin", "between", "at", "connect", "axis", "axes", "frames", "armature", "stroke")  # and those of single types
+IN_JOINT = ("clearance", *(key for key in elements.keys(Clearance) if key not in ("joint", "clearance")))  # keys of a joint's entry
+LOOSE = "planar"  # type of a joint with clearance: in a plane it holds nothing
+MAY = {"revolute": "radius", "prismatic": "length", LOOSE: ""}  # types that can have clearance, and the number each needs
 
 
 @dataclass(frozen=True)
@@ -33,9 +38,10 @@ class Joints:
     joints: tuple[Joint, ...]
     links: tuple[Body, ...] = ()
     poses: tuple[tuple[str, Placement], ...] = ()
+    loose: tuple[tuple[str, FileNode], ...] = ()  # clearances that entries of joints give
 
 
-def read_joints(context: Context, shapes: dict[str, Shape], node: FileNode | None) -> Joints:
+def read_joints(context: Context, shapes: dict[str, Shape], node: FileNode | None, clearances: FileNode | None = None) -> Joints:
     """The hinges of pins that no joint names, then explicit joints in file order."""
     explicit: list[Joint] = []
     links: dict[str, tuple[Shape, str]] = {}
@@ -72,7 +78,10 @@ def read_joints(context: Context, shapes: dict[str, Shape], node: FileNode | Non
                 name=joint.name,
             )
     bodies = tuple(link_body(link, chain) for link, chain in links.values())
-    return Joints(tuple(automatic + explicit), bodies, tuple((name, link.pose) for name, (link, _) in links.items()))
+    loose = _clearances(node, clearances)
+    joints = _loosened(context, automatic + explicit, loose)
+    own = tuple((name, entry) for name, (entry, in_joint) in loose.items() if in_joint)
+    return Joints(joints, bodies, tuple((name, link.pose) for name, (link, _) in links.items()), own)
 
 
 def _add(entries: dict[str, FileNode], name: str, node: FileNode) -> None:
@@ -219,8 +228,8 @@ def _ends(
     ways = [k for k in ("connect", "between") if k in keys]
     if len(ways) != 1:
         raise node.error(
-            f"{what} must name the bodies it joins, by `between: [ground, slider]` with `at: C`, or by `connect: [crank.B, "
-            "coupler.B]`.", name=what
+            f"{what} must name the bodies it joins, by `between: [ground, slider]` with `at: C`, or by `connect: [crank.B, coupler.B]`.",
+            name=what,
         )
     if ways == ["connect"]:
         names = {b: tuple(s.points) for b, s in shapes.items()}
@@ -376,3 +385,60 @@ def joint_places(node: FileNode | None) -> set[str]:
             places.add((item.text or "").strip().partition(".")[2])
         places |= joint_places((entry.entries or {}).get("chain"))
     return places
+
+
+# ---------------------------------------------------------------- clearance
+
+
+def _loosened(context: Context, joints: Sequence[Joint], found: Mapping[str, tuple[FileNode, bool]]) -> tuple[Joint, ...]:
+    """The joints of a model; those with clearance hold nothing."""
+    known = {j.name: j for j in joints}
+    for name, (entry, _) in found.items():
+        what = f"clearance '{name}'"
+        if not context.planar:
+            raise entry.error(f"{what} is in a plane, and this model is in space. Write `plane: xy`, or take it out.", name=name)
+        target = (entry.entries or {}).get("joint")
+        joint = name if target is None else target.string(f"{what}: joint")
+        if joint not in known:
+            raise (target or entry).error(f"{what}: there is no joint '{joint}'.", nearest(joint, known, "Joints"), name=joint)
+        kind = known[joint].type
+        if kind not in MAY:
+            raise entry.error(f"{what}: a {kind} joint has no clearance. A pin (revolute) or a slider (prismatic) has.", name=joint)
+        if MAY[kind] and MAY[kind] not in (entry.entries or {}):
+            of = "of the pin" if MAY[kind] == "radius" else "of the block along its guide"
+            raise entry.error(f"{what} needs `{MAY[kind]}:`, the {MAY[kind]} {of}.", name=joint)
+        if kind == "revolute" and "length" in (entry.entries or {}):
+            raise entry.error(f"{what}: a pin has no `length`. Take it out.", name=joint)
+        if known[joint].type != LOOSE and known[joint].armature != 0.0:
+            raise entry.error(f"{what}: joint '{joint}' has an armature, which needs an ideal joint. Take it out.", name=joint)
+    named = {loose_joint(name, entry) for name, (entry, _) in found.items()}
+    return tuple(replace(j, type=LOOSE, options=(), armature=0.0) if j.name in named else j for j in joints)
+
+
+def loose_joint(name: str, entry: FileNode) -> str:
+    target = (entry.entries or {}).get("joint")
+    return name if target is None or target.text is None else target.text.strip()
+
+
+def _clearances(joints: FileNode | None, node: FileNode | None) -> dict[str, tuple[FileNode, bool]]:
+    """Entries of clearances by name, and whether they are keys of a joint."""
+    listed = node.mapping(Clearance.section) if node else {}
+    found: dict[str, tuple[FileNode, bool]] = {name: (entry, False) for name, entry in listed.items()}
+    twice: dict[str, Any] = {}
+    for name, (entry, _) in found.items():
+        joint = loose_joint(name, entry)
+        if joint in twice:
+            raise entry.error(f"clearance '{name}': joint '{joint}' has the clearance '{twice[joint]}' as well. Keep one.", name=joint)
+        twice[joint] = name
+    for name, joint_node in (joints.mapping("joints") if joints else {}).items():
+        given = {key: x for key, x in (joint_node.entries or {}).items() if key in IN_JOINT}
+        if not given:
+            continue
+        if "clearance" not in given:
+            first = next(iter(given))
+            hint = " Friction of an ideal joint is an entry of `friction:`." if first == "mu" else ""
+            raise given[first].error(f"joint '{name}' has `{first}` without `clearance`. Add one, or take `{first}` out.{hint}", name=name)
+        if name in twice or name in found:
+            raise joint_node.error(f"joint '{name}' has `clearance` and an entry in `clearances:`. Keep one.", name=name)
+        found[name] = (replace(joint_node, entries=given), True)
+    return found

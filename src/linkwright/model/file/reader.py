@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from linkwright import elements, files
-from linkwright.elements import COORDINATES, GROUPS
+from linkwright.elements import COORDINATES, GROUPS, Clearance
 from linkwright.errors import LinkwrightError, ModelError, Source, UsageError
 from linkwright.model.description import ZERO3, Description, Vec3
 from linkwright.model.file.backdrop import read_backdrop
 from linkwright.model.file.bodies import read_bodies, read_shapes
 from linkwright.model.file.channel_laws import ChannelDimensions
 from linkwright.model.file.drives import read_cuts, read_drives, read_start
-from linkwright.model.file.clearances import loosened
 from linkwright.model.file.element_forms import read_elements
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.joints_section import joint_places, read_joints
@@ -253,8 +252,8 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
     _drawing(context, keys.get("drawing"), (plane if context.planar else None) or "xyz")
     context.joint_places = joint_places(keys.get("joints"))
     shapes = read_shapes(context, keys.get("bodies"), keys.get("guess"))
-    found_joints = read_joints(context, shapes, keys.get("joints"))
-    joints = loosened(found_joints.joints, keys, planar=context.planar)
+    found_joints = read_joints(context, shapes, keys.get("joints"), keys.get(Clearance.section))
+    joints = found_joints.joints
     elements = Elements(context, shapes, joints)
     lines = tuple(name for section in COORDINATES if section in keys for name in keys[section].mapping(section))
     channels = ChannelDimensions(elements.joints, elements.points, lines, plane if context.planar else None)
@@ -271,7 +270,7 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
         gravity=_gravity(context, keys.get("gravity")),
         parameters=tuple(context.parameters.items()),
         bounds=context.bounds,
-        **read_elements(elements, keys),
+        **read_elements(elements, keys, found_joints.loose),
         drives=read_drives(context, keys.get("drive"), channels),
         start=read_start(context, keys.get("start"), channels),
         start_places=tuple((name, entry.where) for name, entry in (keys["start"].entries or {}).items()) if "start" in keys else (),

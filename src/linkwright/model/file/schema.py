@@ -12,7 +12,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from linkwright import elements
-from linkwright.elements import AxesRole, Either, EndsRole, JointRole, Key, Needs, NumberRole, PointRole, TiedRole, Together, TurnsRole
+from linkwright.elements import (
+    AxesRole,
+    Clearance,
+    Either,
+    EndsRole,
+    JointRole,
+    Key,
+    Needs,
+    NumberRole,
+    PointRole,
+    TiedRole,
+    Together,
+    TurnsRole,
+)
 from linkwright.elements.base import table_keys, table_together
 from linkwright.errors import call_explained
 from linkwright.joints import JOINTS
@@ -268,7 +281,7 @@ def measure(dimension: str) -> str:
 def _joints() -> dict[str, Any]:
     """Joints and chains; the numbers of a type are required if it is named."""
     from linkwright.model.file.chains import OWN
-    from linkwright.model.file.joints_section import JOINT_KEYS, owners
+    from linkwright.model.file.joints_section import IN_JOINT, JOINT_KEYS, owners
 
     types = [{"const": name, "description": " ".join((jt.__doc__ or "").split())} for name, jt in JOINTS.items()]
     dashed = [{"const": name.replace("_", "-")} for name in JOINTS if "_" in name]
@@ -289,7 +302,7 @@ def _joints() -> dict[str, Any]:
     own |= {key: ref("number") | {"description": f"{o.meaning}; {measure(o.dimension)}"} for key, o in options.items()}
     needed = [{"if": {"properties": {"type": {"const": n}}, "required": ["type"]}, "then": {"required": [*jt.options]}}
               for n, jt in JOINTS.items() if jt.options]  # fmt: skip
-    keys = {key: forms[key] for key in JOINT_KEYS} | own
+    keys = {key: forms[key] for key in JOINT_KEYS} | own | {key: form for key, form in _forms(Clearance).items() if key in IN_JOINT}
     joint = record(keys) | {"allOf": needed}
     piece = record({**keys, "guess": ref("pose") | {"description": "pose of the link after it"}})
     chain = record({key: forms[key] if key != "chain" else mapping(piece, "joints from the first to the second body") for key in OWN})
