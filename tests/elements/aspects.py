@@ -9,7 +9,6 @@ import difflib
 import json
 import tempfile
 import warnings
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ import numpy as np
 
 from linkwright.api import compiled_of
 from linkwright.errors import LinkwrightError
-from linkwright.kernels.kernels import apart, tree_numbers
+from linkwright.kernels.kernels import tree_numbers
 from linkwright.model.edits import perform
 from linkwright.model.edits.drawing_draft import read_draft
 from linkwright.model.edits.edit_sheet import EditSheet
@@ -73,8 +72,7 @@ class Model:
 
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
         if name not in self.made:
-            with apart(OrderedDict()):
-                self.made[name] = make()
+            self.made[name] = make()
         return self.made[name]
 
 
@@ -278,7 +276,7 @@ OF_EVERYTHING: dict[str, Callable[[Model], str]] = {"edits": edits, "varied": va
 def answer(aspect: str, m: Model) -> str:
     """One aspect of a model, or the error that it is."""
     try:
-        with apart(OrderedDict()), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return (QUICK | SLOW | OF_EVERYTHING)[aspect](m)
     except LinkwrightError as error:

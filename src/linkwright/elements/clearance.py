@@ -27,7 +27,7 @@ class Clearance(ModelElement):
     length: Scalar | None = number("length", "of the block along its guide", None, above=0.0)
     mu: Scalar = number("pure number", "coefficient of friction", 0.0, least=0.0)
     restitution: Scalar = number("pure number", "speed after an impact over the speed before", 0.0, least=0.0, most=1.0)
-    jam: str = choice("refuse", "impact", meaning="where friction leaves no answer (Painleve): end the run, or let it jam by an impact")
+    jam: str = choice("refuse", "impact", meaning="if friction leaves no answer (Painleve): end the run, or let it jam by an impact")
     where: Source | None = place()
 
     @property

@@ -96,6 +96,8 @@ BEYOND_KEYS = {  # messages about keys that the schema cannot know -> why
     "A speed is written `A.v: 45 rpm`": "names",
     "`mu` alone does nothing in a hinge": "the joint decides",
     "a slider has no lever": "the joint decides",
+    "needs `length:`, the length of the block": "the joint decides",
+    "a pin has no `length`": "the joint decides",
     "Take out `free_position` and `preload`": "the joint decides",
     "the face of a swinging follower needs two points": "the joint decides",
     "turns, so it takes a torque": "the joint decides",
