@@ -11,10 +11,14 @@ Coulomb's law.
 from linkwright.integrators.integration import INTEGRATORS, integrate, method_of
 from linkwright.integrators.parallel_runs import Solutions, integrate_many
 from linkwright.integrators.problem import (
+    CONE,
     NEVER,
+    PUSH,
+    SLIDE,
     Event,
     EventSpec,
-    HeldEnd,
+    HeldRow,
+    HeldWatch,
     IntegrationError,
     Method,
     Problem,
@@ -24,11 +28,15 @@ from linkwright.integrators.problem import (
 )
 
 __all__ = [
+    "CONE",
     "INTEGRATORS",
     "NEVER",
+    "PUSH",
+    "SLIDE",
     "Event",
     "EventSpec",
-    "HeldEnd",
+    "HeldRow",
+    "HeldWatch",
     "IntegrationError",
     "Method",
     "Problem",

@@ -17,6 +17,7 @@ from linkwright.compiler.records import copy, run
 from linkwright.compiler.switches import SIDE
 from linkwright.integrators.run_state import RunState
 from linkwright.integrators.stages import cause, derivative, drive
+from linkwright.integrators.stop_rests import watched
 
 CHATTER = 4
 CALM = 16
@@ -33,9 +34,9 @@ def sign(x: float) -> int:
 
 
 def look(s: RunState, which: int) -> int:
-    """Watched functions at the full row into g_now; 0 or the reason to stop. The last events are pushes of the stops that hold."""
+    """Watched functions at the full row into g_now; 0 or the reason to stop. The last events are functions of the rows that hold."""
     w, y, z, r = s.watched, s.events.y, s.switches.y, s.rests
-    outcome, rests = 0, len(s.rests.push)
+    outcome, rests = 0, len(s.rests.kind)
     own = s.n_events - rests
     if own > 0 and which != SWITCHES_ONLY:
         outcome = cause(run(s.events))
@@ -44,7 +45,7 @@ def look(s: RunState, which: int) -> int:
     if outcome == 0 and rests > 0 and which != SWITCHES_ONLY:
         outcome = derivative(s, s.spare, s.inputs.x.t[0])
         for e in range(rests):
-            w.g_now[own + e] = -r.outward[e] * r.push[e]
+            w.g_now[own + e] = watched(r, e)
     if outcome == 0 and len(w.loose) > 0 and which != EVENTS_ONLY:
         outcome = cause(run(s.switches))
         for e in range(len(w.loose)):

@@ -357,12 +357,12 @@ def _outputs(problem: Problem) -> dict[str, dict[str, tuple[int, int]]]:
     nm, rests = p.nq + p.nv, p.n_stops if p.rests else 0
     state = {"q": (0, p.nq), "v": (p.nq, p.nv), "residual": (nm, 1), "drift": (nm + 1, 1), "correction": (nm + 2, 1)}
     return {
-        "rates": {"rates": (0, nm), "powers": (nm, p.n_power)},
+        "rates": {"rates": (0, nm), "powers": (nm, p.n_power - p.n_slips)},
         "inputs": {"u": (0, p.n_u), "rates": (p.n_u, p.nx - p.n_power)},
         "project": state,
         "gap": {"residual": (0, 1)},
         "turns": {"values": (0, p.n_near)},
-        "events": {"values": (0, len(p.event_specs) - len(p.rests))},
+        "events": {"values": (0, len(p.event_specs) - len(p.watches))},
         "switches": {"values": (0, p.n_switches)},
         "sampler": {"values": (0, p.n_held)},
         "rests.stops": {"values": (0, rests), "k": (rests, rests), "rows": (2 * rests, rests * p.nv)},
@@ -454,11 +454,14 @@ def _sizes(p: Problem, table: Tableau) -> dict[str, int]:
         "responds": ways(p.response),
         "n_events": len(p.event_specs),
         "n_watched": n_watched,
+        "n_quarters": 3 if any(e.dips for e in p.event_specs) else 0,
         "n_switches": p.n_switches,
         "n_near": p.n_near,
         "n_corners": len(p.corners) + 1,
         "n_unit": len(p.quaternions),
         "n_rests": len(p.rests),
+        "n_watches": len(p.watches),
+        "slips": p.n_slips,
         "n_response": p.nq + p.nv + 1,
     }
 
@@ -483,12 +486,16 @@ def loop_of(
     loop.fill("table.coupling", table.coupling.reshape(-1, len(table.c)))
     loop.fill("watched.direction", [e.direction for e in p.event_specs] + [0] * p.n_switches)
     loop.fill("watched.terminal", [int(e.terminal) for e in p.event_specs] + [0] * p.n_switches)
+    loop.fill("watched.dips", [int(e.dips) for e in p.event_specs] + [0] * p.n_switches)
     loop.fill("corners", [*p.corners, np.inf])
     loop.fill("unit", p.quaternions)
     loop.fill("scale", np.ones(p.n) if p.scale is None else p.scale)
     loop.fill("rests.place", [e.row for e in p.rests])
     loop.fill("rests.end", [e.at for e in p.rests])
-    loop.fill("rests.outward", [e.side for e in p.rests])
+    loop.fill("rests.slide", [e.slide for e in p.rests])
+    loop.fill("rests.share", [e.share for e in p.rests])
+    for name in ("kind", "held", "other", "factor"):
+        loop.fill(f"rests.{name}", [getattr(e, name) for e in p.watches])
     for row in ("rates", "inputs") if p.nx else ("rates",):
         loop.fill(f"{row}.x.parameters", p.parameters)
     for name, array in output.items():

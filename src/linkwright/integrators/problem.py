@@ -15,7 +15,7 @@ The state is y = [q, v, x]; x are extra states of the inputs (a motor's current)
     turns      mechanism row -> [near]         overwrites as many parameters after every step: angles counted beyond whole turns
     events     full row -> [g_0, g_1, ...]
     switches   full row -> [g_0, g_1, ...]      break points of rates and inputs; their sides are the last parameters
-    stops      mechanism row -> [values, k, J by rows] of every coordinate that a rigid stop may hold
+    stops      mechanism row -> [values, k, J by rows] of every row that may hold one way
     response   mechanism row, with an effort in the place of the first parameters -> [dq, dv, power]      what that effort alone does
 
 `project` does one Newton step: the residuals are those it found, v is made consistent at the position it was given; or, with
@@ -99,15 +99,31 @@ class EventSpec:
     name: str = ""
     direction: int = 0
     terminal: bool = False
+    dips: bool = False  # it falls through zero also where it is positive again at the end of a step
 
 
 @dataclass(frozen=True)
-class HeldEnd:
-    """A coordinate that rests at an end of its travel: its place among the `stops`, and 1 for an upper end, -1 for a lower one."""
+class HeldRow:
+    """A row that holds at a value: its place among the `stops`. Where it slips, `share` times its push acts along another row."""
 
     row: int
-    at: float
-    side: float
+    at: float = 0.0
+    slide: int = -1
+    share: float = 0.0
+
+
+PUSH, CONE, SLIDE = 0, 1, 2  # what is watched of rows that hold
+
+
+@dataclass(frozen=True)
+class HeldWatch:
+    """An event of rows that hold, by their places among those: factor times the push of `held`, that minus the size of the push of `other`,
+    or factor times the speed along which `held` slips."""
+
+    kind: int
+    held: int
+    factor: float
+    other: int = 0
 
 
 @dataclass(frozen=True)
@@ -149,7 +165,9 @@ class Problem:
     stops: StepKernel | None = None
     response: StepKernel | None = None
     n_stops: int = 0
-    rests: tuple[HeldEnd, ...] = ()  # stops that hold now; the last events are their pushes, which `events` does not give
+    rests: tuple[HeldRow, ...] = ()  # rows that hold now
+    watches: tuple[HeldWatch, ...] = ()  # the last events, which `events` does not give
+    n_slips: int = 0  # 1: the last quadrature is what slipping loses, which `rates` does not give
 
     def __post_init__(self) -> None:
         n, nm, more = self.n, self.nq + self.nv, 1 + len(self.parameters)
@@ -169,13 +187,13 @@ class Problem:
         if self.inputs is None and (n_in_x or self.n_u):
             raise UsageError("extra states that are not quadratures need a kernel of inputs, which gives their rates.", name="extra")
         for name, kernel, n_in, n_out in (
-            ("rates", self.rates, nm + more, nm + self.n_power),
+            ("rates", self.rates, nm + more, nm + self.n_power - self.n_slips),
             ("project", self.project, nm + more, nm + 3),
             ("gap", self.gap, nm + more, 1),
             ("inputs", self.inputs, n + more, self.n_u + n_in_x),
             ("sampler", self.sampler, n + more, self.n_held),
             ("turns", self.turns, nm + more, self.n_near),
-            ("events", self.events, n + more, len(self.event_specs) - len(self.rests)),
+            ("events", self.events, n + more, len(self.event_specs) - len(self.watches)),
             ("stops", self.stops, nm + more, self.n_stops * (2 + self.nv)),
             ("response", self.response, nm + more, nm + 1),
             ("switches", self.switches, n + more, self.n_switches),
@@ -188,9 +206,9 @@ class Problem:
                     )
         if not np.all(np.diff(np.asarray(self.corners)) > 0.0):
             raise UsageError("times at which steps end come in order, each once.", name="time")
-        if self.rests and (self.stops is None or self.response is None or len(self.event_specs) < len(self.rests)):
-            raise UsageError("ends that hold need kernels of the stops and of responses, and an event each for their push.")
-        if len(self.event_specs) > len(self.rests) and self.events is None:
+        if self.rests and (self.stops is None or self.response is None or len(self.event_specs) < len(self.watches)):
+            raise UsageError("rows that hold need kernels of the stops and of responses, and what is watched of them is an event.")
+        if len(self.event_specs) > len(self.watches) and self.events is None:
             raise UsageError("events are named but there is no kernel of their functions.", name="events")
         if self.scale is not None and (len(self.scale) != n or not np.all(np.asarray(self.scale) > 0.0)):
             raise UsageError(f"scale needs {counted(n, 'positive number')}, one for each state.", name="scale")
@@ -201,7 +219,7 @@ class Problem:
 
     def without_events(self) -> Problem:
         """The same with nothing watched; stops that hold continue to do so, whatever their push."""
-        return replace(self, events=None, event_specs=(EventSpec(direction=NEVER),) * len(self.rests))
+        return replace(self, events=None, event_specs=(), watches=())
 
 
 @dataclass(frozen=True)

@@ -163,6 +163,11 @@ class Watched(Record):
     loose: Ints = sized("n_switches")  # and steps in which it is left alone for that
     sign_before: Ints = sized("n_switches")  # while looking along a step: its last sign, and how often that changed
     crossings: Ints = sized("n_switches")
+    dips: SharedInts = sized("n_watched")  # 1: looked at inside of steps for falling below zero and rising again
+    until: Floats = sized("n_watched")  # share of the step before which a function has crossed zero
+    change: Floats = sized("n_watched")  # of a function over the step before
+    doubt: Ints = sized("n_watched")  # 1: a function may dip in this step
+    quarters: Matrix = sized("n_quarters", "n_watched")
     refused: Count  # steps in a row, for second crossings in them
     switched: Count  # 1: the step has ended at a break point
 

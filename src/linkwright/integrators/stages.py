@@ -81,6 +81,8 @@ def derivative(s: RunState, row: int, t: float) -> int:
         s.K[row, i] = y.rates[i]
     for i in range(len(y.powers)):
         s.K[row, s.counted + i] = y.powers[i]
+    if s.rests.slips > 0:
+        s.K[row, s.K.shape[1] - 1] = 0.0
     if len(s.rests.push) > 0 and cause(status) == 0:
         status = hold(s.rests, s.K, row, s.counted)
     return cause(status)

@@ -24,6 +24,10 @@ from linkwright.integrators.step import count_turns, inside, prepare_inside, set
 
 UNKNOWN = -1.0  # a place in the step not yet known
 SHARPEST = 1e-13  # share of a step to which an event is located
+NEARBY = 4.0  # times its changes over this step and the last: a function that is farther from zero does not reach it in between
+SHALLOW = 0.2  # of the least value seen: a minimum that lies higher is not looked for
+MOST_LOOKS = 4  # for one minimum
+LEAST_WIDTH = 1e-3  # of a step: nearer places say nothing of a bend
 
 
 def report(s: RunState) -> int:
@@ -38,10 +42,16 @@ def report(s: RunState) -> int:
             return outcome
         crossed = outcome < 0
     near = 8.0 * ROUND * max(abs(end), s.used)  # a sample that close to the step's end is the step's end
-    if crossed or (out.sample < out.n_samples and out.samples[out.sample] < end - near):
+    doubtful = w.quarters.shape[0] > 0 and may_dip(s)
+    if crossed or doubtful or (out.sample < out.n_samples and out.samples[out.sample] < end - near):
         outcome = prepare_inside(s)
         if outcome != 0:
             return outcome
+    if doubtful:
+        outcome = dips(s)
+        if outcome > 0:
+            return outcome
+        crossed = crossed or outcome < 0
     theta = NOWHERE
     if crossed:
         theta = locate(s)
@@ -161,6 +171,7 @@ def cross(s: RunState) -> int:
         if e >= s.n_events:
             passed(s, e, now, hit)
         w.theta[e] = UNKNOWN if hit else NOWHERE
+        w.until[e] = 1.0
         w.last_theta[e] = NOWHERE
         w.g_before[e] = w.g[e]
         w.g[e] = w.g_now[e]
@@ -182,7 +193,7 @@ def locate(s: RunState) -> float:
     for _ in range(len(w.g)):
         for e in range(len(w.g)):
             if w.theta[e] == UNKNOWN:
-                place = bisected(s, e, end)
+                place = bisected(s, e, min(end, w.until[e]))
                 if place < 0.0:
                     return place
                 w.theta[e] = place
@@ -206,6 +217,106 @@ def locate(s: RunState) -> float:
         if not found:
             return final
     return final
+
+
+# ---------------------------------------------------------------- dips
+
+
+def may_dip(s: RunState) -> bool:
+    """Decide which functions may have fallen below zero and risen again in the step: those no farther from zero than they change."""
+    w = s.watched
+    found = False
+    for e in range(s.n_events):
+        w.doubt[e] = 0
+        if w.dips[e] > 0:
+            change = abs(w.g[e] - w.g_before[e])
+            least = min(w.g[e], w.g_before[e])
+            if w.theta[e] == NOWHERE and w.direction[e] == -1 and 0.0 < least < NEARBY * (change + w.change[e]):
+                w.doubt[e] = 1
+                found = True
+            w.change[e] = change
+    return found
+
+
+def dips(s: RunState) -> int:
+    """Look at quarters of the step and at minima between them. -1: a function dips below zero; 0: none does; else the reason to stop."""
+    w = s.watched
+    for k in range(3):
+        outcome = at_share(s, 0.25 * (k + 1), EVENTS_ONLY)
+        if outcome != 0:
+            return outcome
+        for e in range(s.n_events):
+            w.quarters[k, e] = w.g_now[e]
+    found = 0
+    for e in range(s.n_events):
+        if w.doubt[e] > 0:
+            outcome = dip(s, e)
+            if outcome > 0:
+                return outcome
+            if outcome < 0:
+                w.theta[e] = UNKNOWN
+                found = -1
+    return found
+
+
+def dip(s: RunState, e: int) -> int:
+    """The same for one function; where it dips, its value there and the share of the step are stored."""
+    w = s.watched
+    least = w.quarters[0, e]
+    at = 0.25
+    for k in range(3):
+        if w.quarters[k, e] < 0.0:
+            w.g[e] = w.quarters[k, e]
+            w.until[e] = 0.25 * (k + 1)
+            return -1
+        if w.quarters[k, e] < least:
+            least = w.quarters[k, e]
+            at = 0.25 * (k + 1)
+    width = 0.25
+    left = value_at(s, e, at - width)
+    right = value_at(s, e, at + width)
+    for _ in range(MOST_LOOKS):
+        bend = left - 2.0 * least + right
+        if not bend > 0.0:
+            return 0
+        shift = 0.5 * (left - right) / bend
+        bottom = least - 0.125 * (left - right) * (left - right) / bend
+        place = at + shift * width
+        if bottom > SHALLOW * least or not 0.0 < place < 1.0:
+            return 0
+        outcome = at_share(s, place, EVENTS_ONLY)
+        if outcome != 0:
+            return outcome
+        now = w.g_now[e]
+        if now < 0.0:
+            w.g[e] = now
+            w.until[e] = place
+            return -1
+        if not now < least:
+            return 0
+        width = max(0.5 * abs(place - at), LEAST_WIDTH)
+        at = place
+        least = now
+        if not width < min(at, 1.0 - at):
+            return 0
+        outcome = at_share(s, at - width, EVENTS_ONLY)
+        left = w.g_now[e]
+        if outcome == 0:
+            outcome = at_share(s, at + width, EVENTS_ONLY)
+            right = w.g_now[e]
+        if outcome != 0:
+            return outcome
+    return 0
+
+
+def value_at(s: RunState, e: int, share: float) -> float:
+    """A function at a quarter of the step, by what is stored."""
+    w = s.watched
+    if share < 0.125:
+        return w.g_before[e]
+    if share > 0.875:
+        return w.g[e]
+    return w.quarters[int(4.0 * share + 0.5) - 1, e]
 
 
 def crosses(s: RunState, e: int, now: int) -> bool:
@@ -232,7 +343,7 @@ def bisected(s: RunState, e: int, end: float) -> float:
 
     A bracket that shrinks at least as fast as bisection, steered by the chord  [Oliveira2020].
     """
-    sharp = sharpness(s)
+    sharp = sharpness(s) if s.watched.dips[e] == 0 else 4.0 * ROUND * max(abs(s.next), s.used) / s.used
     a, b, g_a, g_b = 0.0, end, s.watched.g_before[e], s.watched.g[e]
     radius = 2.0 * sharp
     while radius < end:

@@ -1,19 +1,22 @@
-"""Rest on rigid stops, as plain loops: whatever set of stops holds, the equations are those of the mechanism without any.
+"""Rows that hold one way, as plain loops: whatever set of them holds, the equations are those of the mechanism without any.
 
-A stop that holds is a row J_s of one coordinate. With x0 the answer without stops and X = M_c^-1 J_s' the response of the mechanism to a
-unit push in each of them (`response`: what an effort does with everything else at rest and without weight),
+A row J_s that holds is one of a coordinate at the end of its travel, or the normal or tangent of a touch of surfaces. Its unit push is
+the effort G_s = J_s, and where it slips J_s + share J_t along its tangent. With x0 the answer without and X = M_c^-1 G_s' the response of
+the mechanism to it (`response`: what an effort does with everything else at rest and without weight),
 
     a = a0 + X lam       W lam = -(J_s a0 + k_s)       W = J_s X
     q + X mu,  v + X nu  W mu = -(value - end),         W nu = -J_s v
 
-so one code of rates, corrections and responses serves every set. A row that depends on others that hold gets no share here: it changes no
-motion, and how the pushes share the load is settled where they are read. Loops on the record `Rests`; its kernels read the mechanism row.
+so one code of rates, corrections and responses serves every set: states are data. A row that depends on others that hold gets no share
+here: it changes no motion, and how the pushes share the load is settled where they are read. Loops on the record `Rests`; its kernels
+read the mechanism row.
 """
 
 from __future__ import annotations
 
 from linkwright.compiler.callbacks import DEGENERATE, FAILED, NOT_FINITE
 from linkwright.compiler.records import Count, Floats, Kernel, Matrix, Record, Shared, SharedInts, copy, run, sized
+from linkwright.integrators.problem import CONE, SLIDE
 from linkwright.numerics.tolerances import DEPENDENT
 
 BAD = FAILED | NOT_FINITE
@@ -26,7 +29,7 @@ class StopRow(Record):
 
 
 class StopsOutputs(Record):
-    """Of all coordinates that a rigid stop may hold."""
+    """Of all rows that may hold."""
 
     values: Floats
     k: Floats
@@ -59,17 +62,24 @@ class ResponseAgain(Kernel):
 
 
 class Rests(Record):
-    """The stops that hold, at the state of the mechanism row."""
+    """The rows that hold, at the state of the mechanism row."""
 
     nq: int
     responds: int  # 0: no rigid stop may hold, 1: one kernel of responses, 2: with a second one
     stops: Stops
     response: Response
     response_again: ResponseAgain
-    place: SharedInts = sized("n_rests")  # of the ends that hold, among the stops
+    slips: int  # 1: the last quadrature is what slipping loses
+    place: SharedInts = sized("n_rests")  # of the rows that hold, among the stops
     end: Shared = sized("n_rests")  # their values
-    outward: Shared = sized("n_rests")  # 1 or -1: the side of each
+    slide: SharedInts = sized("n_rests")  # the row along which each slips, or -1
+    share: Shared = sized("n_rests")  # of its push along that
+    kind: SharedInts = sized("n_watches")  # what is watched of them: `problem.HeldWatch`
+    held: SharedInts = sized("n_watches")
+    other: SharedInts = sized("n_watches")
+    factor: Shared = sized("n_watches")
     rows: Matrix = sized("n_rests", "nv")  # J_s
+    along: Matrix = sized("n_rests", "nv")  # the row along which it slips
     k: Floats = sized("n_rests")
     gap: Floats = sized("n_rests")  # end - value
     responses: Matrix = sized("n_rests", "n_response")  # X: dq, dv, power of a unit push in each
@@ -95,6 +105,9 @@ def found(r: Rests) -> int:
         for i in range(nv):
             r.rows[j, i] = y.rows[r.place[j] * nv + i]
             x.efforts[i] = r.rows[j, i]
+            if r.slide[j] >= 0:
+                r.along[j, i] = y.rows[r.slide[j] * nv + i]
+                x.efforts[i] += r.share[j] * r.along[j, i]
         now = run(r.response)
         if now & DEGENERATE and r.responds > 1:
             now = revealed(r)
@@ -165,7 +178,32 @@ def hold(r: Rests, K: Matrix, row: int, counted: int) -> int:
             K[row, r.nq + i] += r.push[j] * r.responses[j, r.nq + i]
         if K.shape[1] > counted:
             K[row, counted] += r.push[j] * r.responses[j, r.nq + nv]
+    if r.slips > 0:
+        lost = 0.0
+        for j in range(len(r.push)):
+            if r.slide[j] >= 0:
+                lost -= r.push[j] * r.share[j] * sliding(r, j)
+        K[row, K.shape[1] - 1] = lost
     return status
+
+
+def sliding(r: Rests, j: int) -> float:
+    """Speed along which a row slips, at the mechanism row."""
+    s = 0.0
+    nv = len(r.velocity)
+    for i in range(nv):
+        s += r.along[j, i] * r.stops.x.state[r.nq + i]
+    return s
+
+
+def watched(r: Rests, e: int) -> float:
+    """A function of the rows that hold, whose sign is watched, at the mechanism row."""
+    j = r.held[e]
+    if r.kind[e] == SLIDE:
+        return r.factor[e] * sliding(r, j)
+    if r.kind[e] == CONE:
+        return r.factor[e] * r.push[j] - abs(r.push[r.other[e]])
+    return r.factor[e] * r.push[j]
 
 
 def back(r: Rests, state: Floats, t: float) -> int:

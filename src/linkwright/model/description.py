@@ -385,8 +385,8 @@ class Description(ElementSections):
 
     @property
     def one_sided(self) -> bool:
-        """Return True if a run has ends that only push: rigid stops, ropes, rows of constraints with a travel."""
-        return bool(self.rigid_stops) or any(x.row_travel is not None for x in elements.constraints(self))
+        """Return True if a run has what only pushes: rigid stops, ropes, rows of constraints with a travel, surfaces that touch."""
+        return bool(self.rigid_stops or self.contacts) or any(x.row_travel is not None for x in elements.constraints(self))
 
     @property
     def rubbing(self) -> tuple[Friction, ...]:

@@ -20,7 +20,7 @@ from linkwright.results.channels import Channel
 from linkwright.results.cycle_loads import CycleLoads
 from linkwright.results.interpolation import WINDOW
 from linkwright.results.load_channels import base_channels, load_channels
-from linkwright.results.records import acting, cut_rows, stop_pushes
+from linkwright.results.records import CONTACT, acting, cut_rows, stop_pushes
 from linkwright.results.state import State
 
 if TYPE_CHECKING:
@@ -96,7 +96,12 @@ class SampleLoads:
             return None
         exact = not self.c.settings.get("interpolated", False)
         lam = self.c.arrays["lam"][:, : self.c.skel.tree.nc]
-        return Acted(lam, *acting(self.c.skel, self.c.columns), exact, stops=stop_pushes(self.c.skel.tree.description, self.c.columns))
+        efforts, wrenches = acting(self.c.skel, self.c.columns)
+        for name, x in self.c.arrays.items():
+            if name.startswith(CONTACT):
+                body = name.removeprefix(CONTACT)
+                wrenches[body] = wrenches.get(body, 0.0) + x
+        return Acted(lam, efforts, wrenches, exact, stops=stop_pushes(self.c.skel.tree.description, self.c.columns))
 
     def solver(self, i: int) -> Any:
         if self.acted is None:

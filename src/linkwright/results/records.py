@@ -108,6 +108,7 @@ STOP = ".stop"  # between a coordinate and the kind of push that its rigid stop 
 
 
 TENSION = "tension"
+CONTACT = "contact."  # of the arrays with what touches do to a body
 
 
 def push_name(d: Description, coordinate: str, kind: str) -> str:

@@ -32,6 +32,8 @@ AMPLIFIES = 1e3  # growth of a change of the start from which on a motion amplif
 CONSERVED = 1e-6  # share of the momentum below which that of a free flight counts as conserved
 BALANCED = 1e-6  # share of the energy exchanged below which the balance holds
 MOST_PASSAGES = 12  # listed
+DEPTH = 1e-9  # of the size: surfaces that sink in deeper
+LAW = 1e-8  # residual of the contact problems, and forces beyond the law of contact
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,17 @@ class Certificate(Result):
     growth_saturated: bool = False  # it grew beyond linear measure: at least so much
     momentum_drift: float | None = None  # in free flight, relative; None where anything but weight acts from outside
     break_points: int = 0  # corners and jumps of loads and inputs, at which steps ended
+    touches: int = 0  # places where surfaces may touch
+    touch_impacts: int = 0
+    touch_changes: int = 0  # of their states
+    touch_depth: float = 0.0  # m, at most
+    touch_depth_at: str = ""
+    touch_open: float = 0.0  # m: closed touches are open by at most so much
+    touch_residual: float = 0.0  # of the contact problems, relative
+    touch_excess: float = 0.0  # pulls, friction beyond its bound and along the slip, relative to the largest force
+    least_impact_loss: float = 0.0  # J
+    sliding_loss: float = 0.0
+    touch_shared: str = ""  # touches whose forces are not unique
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "notes": list(self.notes), "branch_doubts": list(self.branch_doubts)}
@@ -113,10 +126,23 @@ class Certificate(Result):
             _under("velocities", self.velocity_residual, CLOSED_GIVEN, speeds),
             Check.below("energy", self.energy_imbalance, BALANCED * max(self.energy_turned_over, 1e-12), energy),
         )
+        if self.touches:
+            out = (*out, self._contact)
         if self.momentum_drift is None:
             return out
         free = f"free flight: off by at most {self.momentum_drift:.1e} from what weight alone leaves"
         return *out, Check.below("momentum", self.momentum_drift, CONSERVED, free)
+
+    @property
+    def _contact(self) -> Check:
+        """Surfaces neither sink in nor pull, friction stays within its bound, and no impact gains energy."""
+        gained = -self.least_impact_loss > BALANCED * max(self.energy_turned_over, 1e-12)
+        ok = self.touch_depth < DEPTH * self.size and self.touch_residual < LAW and self.touch_excess < LAW and not gained
+        changes = counted(self.touch_changes, "change")
+        what = f"{counted(self.touches, 'place')}, {counted(self.touch_impacts, 'impact')}, {changes} of state"
+        where = f" ({self.touch_depth_at})" if self.touch_depth_at else ""
+        text = f"{what}, at most {self.touch_depth:.1e} m deep{where}, closed ones open by at most {self.touch_open:.1e} m"
+        return Check.of("contact", ok, text, value=self.touch_depth, limit=DEPTH * self.size)
 
     @property
     def _branch(self) -> Check:
@@ -180,6 +206,14 @@ class Certificate(Result):
             f"{self.smallest_dependent:.2e}, of the independent part {self.smallest_independent:.2e}"
         )
         lines.append(f"  inputs by      {self.inputs}")
+        if self.touches:
+            lines.append(
+                f"  contact law    residual of the contact problems at most {self.touch_residual:.1e}, forces beyond the law by "
+                f"{self.touch_excess:.1e} of the largest. Impacts lose {self.impact_losses:.4g} J (each at least "
+                f"{self.least_impact_loss:.1e}), sliding {self.sliding_loss:.4g} J"
+            )
+        if self.touch_shared:
+            lines.append(f"  not unique     forces shared among {self.touch_shared}. Sums and the motion are unique")
         if self.estimated_error is not None:
             lines.append(f"  estimate       by comparison with {self.estimated_by}")
         if self.growth_text:
@@ -218,7 +252,7 @@ def momentum_drift(sim: Simulation) -> float | None:
     the moving masses could have. None where something else than free joints, weight and internal forces acts from outside."""
     system, e = sim.system, sim.evidence
     skel = system.loops.skel
-    if not flies_free(skel.tree) or set(e.drives if e.driven else ()) & set(base_entries(skel.tree)):
+    if sim.ends or sim.touches or not flies_free(skel.tree) or set(e.drives if e.driven else ()) & set(base_entries(skel.tree)):
         return None
     if not np.array_equal(e.parameters, system.kernels.defaults["parameters"]):
         return None

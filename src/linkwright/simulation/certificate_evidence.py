@@ -283,14 +283,14 @@ class Evidence:
         E = kinetic + potential
         if self._energy_start is None:
             self._energy_start = float(E[0])
-        works = rows[:, 1 + p.n - 3 :] if p.n_power else np.zeros((len(rows), 3))
+        works = rows[:, 1 + p.n - p.n_power :] if p.n_power else np.zeros((len(rows), 3))
         lost = sum(e for before, e in self.losses if mode >= before)
-        gap = E - self._energy_start - works[:, 0] - works[:, 1] + works[:, 2] + lost
+        gap = E - self._energy_start - works[:, 0] - works[:, 1] + works[:, 2:].sum(axis=1) + lost
         f.imbalance = max(f.imbalance, float(np.abs(gap).max()))
         f.imbalance_end, f.energy_end, f.works = (
             float(gap[-1]),
             float(E[-1]),
-            (float(works[-1, 0]), float(works[-1, 1]), float(works[-1, 2])),
+            (float(works[-1, 0]), float(works[-1, 1]), float(works[-1, 2:].sum())),
         )
         f.kinetic, f.work = max(f.kinetic, float(kinetic.max())), max(f.work, float(np.abs(works).max()))
         f.potential = min(f.potential[0], float(potential.min())), max(f.potential[1], float(potential.max()))

@@ -160,6 +160,7 @@ class RunMode:
     rests: tuple[str, ...] = ()  # ends of rigid stops that push, an independent set
     implied: tuple[str, ...] = ()  # ends that rest with them and move nothing: they share the load
     unstopped: frozenset[str] = frozenset()  # coordinates whose stops are not regarded
+    touching: tuple[Any, ...] = ()  # touches that are closed, `touches.HeldTouch`
 
     @property
     def all_drives(self) -> dict[str, Any]:
@@ -178,7 +179,7 @@ class RunMode:
         if a.verb in ("release", "engage"):
             return (a.name in self.off) == (a.verb == "engage")
         if a.verb in ("reach", "leave"):
-            return (a.name in self.rests) == (a.verb == "leave")
+            return (a.name in self.rests or any(x.name == a.name for x in self.touching)) == (a.verb == "leave")
         return True
 
     def after(self, actions: Sequence[Action], st: State) -> RunMode:
@@ -257,6 +258,7 @@ class When:
     terminal: bool = False
     equals: float = 0.0
     do: tuple[Any, ...] = ()
+    dips: bool = False  # it is looked for inside of steps as well, where it falls below and rises again
 
     def value(self, st: State) -> Any:
         if self.function == "t":

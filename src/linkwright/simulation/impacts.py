@@ -13,7 +13,7 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.integrators.contact.problem import ONE_SIDED, PLANAR
-from linkwright.integrators.contact.states import states
+from linkwright.integrators.contact.states import jamming, states
 from linkwright.numerics.linalg import least_squares
 from linkwright.simulation.instant_rows import InstantRows
 from linkwright.simulation.rigid_stops import REACHED, SLOW
@@ -120,6 +120,16 @@ def _solved(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> tu
     normals = np.cumsum([0, *(2 if x else 1 for x in rubs)])[:-1]
     impulses[movable] = found.p[normals]
     return v + r.H @ (B.T @ found.p), impulses, found.residual
+
+
+def jammed(r: InstantRows, name: str) -> np.ndarray:
+    """The velocity after the impact without collision of a touch that slides and has no force that fits."""
+    i = next(k for k, x in enumerate(r.own) if x.name == name)
+    v, B = r.v, np.array([r.N[i], r.slide[i]]) @ r.H
+    p = jamming([PLANAR], B @ B.T, np.array([0.0, float(r.slide[i] @ v)]), r.mu[[i]])
+    if p is None:
+        raise UsageError(f"t = {r.st.t:.6g} s: '{name}' can neither slide nor jam by an impact. Lower mu.", name=name, value=r.own[i].mu)
+    return v + r.H @ (B.T @ p)
 
 
 def _need_end(r: InstantRows, v: np.ndarray) -> None:

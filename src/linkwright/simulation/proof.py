@@ -24,6 +24,7 @@ from linkwright.results.records import RunQuality, cut_rows
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.accuracy import Accuracy, Rerun, estimate, halved, without_calling
 from linkwright.simulation.certificate import BALANCED, Certificate, momentum_drift, run_checks
+from linkwright.simulation.contact_evidence import contact_findings
 from linkwright.simulation.failure_diagnosis import why
 from linkwright.simulation.run_records import engine
 from linkwright.simulation.singularity_crossings import Passage
@@ -130,10 +131,11 @@ def _open_by(run: Trajectory, system: Compiled, off: tuple[str, ...], rows: np.n
 def _energy(run: Trajectory) -> tuple[float, float]:
     """(largest imbalance, energy exchanged): E(t) - E(0) = work of drives + work of loads - losses."""
     kinetic, potential = run["energy.kinetic"], run["energy.potential"]
-    works = {n: run.columns[n].values if n in run.columns else np.zeros(len(run)) for n in ("work.in", "work.loads", "work.lost")}
+    names = ("work.in", "work.loads", "work.lost", "work.contact")
+    works = {n: run.columns[n].values if n in run.columns else np.zeros(len(run)) for n in names}
     rotors = run.columns["energy.rotors"].values if "energy.rotors" in run.columns else 0.0
     E = kinetic + potential + rotors
-    gap = np.abs((E - E[0]) - (works["work.in"] + works["work.loads"] - works["work.lost"]))
+    gap = np.abs((E - E[0]) - (works["work.in"] + works["work.loads"] - works["work.lost"] - works["work.contact"]))
     changes = [float(np.ptp(x)) for x in (potential, *works.values())]
     return float(gap.max()), max(float((kinetic + rotors).max()), *changes)
 
@@ -183,6 +185,7 @@ class Proof:
         smallest = self._singular_values()
         speed = max(1.0, f.speed)
         doubts = tuple(str(x) for x in e.reversals)
+        contact, push = contact_findings(sim)
         return Certificate(
             status=solution.status,
             message=solution.message if solution.status in ENDED else why(sim),
@@ -192,7 +195,7 @@ class Proof:
             position_residual_end=f.position_end,
             velocity_residual=f.velocity / speed,
             velocity_residual_end=f.velocity_end / speed,
-            energy_turned_over=max(f.turned_over, REST * energy_size(sim.system)),
+            energy_turned_over=max(f.turned_over, REST * energy_size(sim.system), REST * push * sim.system.loops.kappa),
             energy_imbalance=f.imbalance,
             energy_imbalance_end=f.imbalance_end,
             energy_start=float(e._energy_start or 0.0),
@@ -201,6 +204,7 @@ class Proof:
             work_of_loads=f.works[1],
             lost=f.works[2],
             impact_losses=float(sum(x for _, x in e.losses)),
+            **contact,
             smallest_singular_value=min([smallest[0], *(p.singular_values[0] for p in self.passages)]),
             smallest_dependent=smallest[1],
             smallest_independent=smallest[2],

@@ -14,6 +14,7 @@ import numpy as np
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.single_row import free_rows
+from linkwright.mechanics.contact import contact_terms
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion
 from linkwright.model.coordinates import lengths
@@ -30,6 +31,7 @@ class StopRows(NamedTuple):
     """Values, k and J of coordinates, and of rows of constraints that have a travel."""
 
     coordinates: tuple[str, ...]
+    touching: bool = False  # the touches of surfaces come after them, two rows each: along the normal and along the tangent
 
     def __call__(self, eq: Equations, q: Any, v: Any, t: Any, near: Any) -> dict[str, Any]:
         skel, references = eq.loops.skel, eq.loops.skel.unpack(q, near)
@@ -42,7 +44,12 @@ class StopRows(NamedTuple):
         rows = [free[name] if name in free else driven(d, name, law) for name, law in laws.items()]
         c = replace(eq.loops, constraints=tuple(rows)).at(q, v, t[0], references, m)
         own = np.array([lines[x].length if x in lines else 0.0 for x in self.coordinates])
-        return {"value": c.phi + own, "k": c.k, "J": c.J}
+        if not self.touching:
+            return {"value": c.phi + own, "k": c.k, "J": c.J}
+        touches = contact_terms(skel, q, v)
+        gaps = np.array([x for g in touches["g"] for x in (g, 0.0 * g)])  # along a tangent there is no place to hold
+        every = np.concatenate
+        return {"value": every([c.phi + own, gaps]), "k": every([c.k, touches["k"]]), "J": every([c.J, touches["J"]])}
 
 
 def _response(eq: Equations, q: Any, v: Any, t: Any, near: Any, tau: Any) -> dict[str, Any]:
@@ -52,14 +59,14 @@ def _response(eq: Equations, q: Any, v: Any, t: Any, near: Any, tau: Any) -> dic
 class RestKernels(NamedTuple):
     """Kernels for every set of stops of a mechanism that may hold."""
 
-    coordinates: tuple[str, ...]
+    n_rows: int
     stops: Kernel
     response: Kernel
 
     @classmethod
-    def of(cls, kernels: Kernels, coordinates: Sequence[str], gains: bool) -> RestKernels:
+    def of(cls, kernels: Kernels, coordinates: Sequence[str], touches: int, gains: bool) -> RestKernels:
         """Those of a mechanism or a variant of it; `gains`: the rates of the run read Baumgarte's, so the row has them."""
-        rows = StopRows(tuple(coordinates))
-        stops = step_kernel(kernels, "stop_rows", rows, list(rows.coordinates), gains)
+        rows = StopRows(tuple(coordinates), touches > 0)
+        stops = step_kernel(kernels, "stop_rows", rows, [*rows.coordinates, touches], gains)
         response = step_kernel(kernels, "response", _response, [], gains, kernels.fallbacks.get("response"), pushed=True)
-        return cls(rows.coordinates, stops, response)
+        return cls(len(rows.coordinates) + 2 * touches, stops, response)

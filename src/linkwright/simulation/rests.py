@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,17 +22,10 @@ from linkwright.numerics.tolerances import NEGLIGIBLE
 from linkwright.results.state import State
 from linkwright.simulation.instant_rows import InstantRows
 from linkwright.simulation.rigid_stops import HOP, SLOW
+from linkwright.simulation.touches import HeldTouch
 
 STILL = 1e-8  # of the largest speed: slower does not slide
 PUSHES = 1e-10  # of the largest effort
-
-
-class HeldTouch(NamedTuple):
-    """A touch that stays closed: it sticks (sense 0), or slips along its tangent in a sense."""
-
-    name: str
-    state: int  # of `integrators.contact.states`
-    sense: float
 
 
 @dataclass(frozen=True)
@@ -129,7 +122,7 @@ def _hops(r: InstantRows, i: int, closed: list[int], problem: _Problem, a: np.nd
 def _decided(r: InstantRows, problem: _Problem, found: StatesFound, still: float) -> Rest:
     """Ends and touches that stay closed, with the speeds of what rests there set to zero."""
     largest = float(np.abs(found.p).max(initial=0.0))
-    pushing, touches, rows = [], [], []
+    pushing, touches, rows, bound = [], [], [], []
     for k, i in enumerate(problem.candidates):
         x, at = r.own[i], problem.first[k]
         if x.end is not None:
@@ -145,6 +138,13 @@ def _decided(r: InstantRows, problem: _Problem, found: StatesFound, still: float
         rows.append(r.N[i])
         if state == STICK:
             rows.append(r.slide[i])
+        elif sense and i not in problem.sense:
+            bound.append((len(touches) - 1, i))
+    for k, i in bound:  # slips by its force alone: others hold it
+        now, own = np.array(rows) @ r.H, r.slide[i] @ r.H
+        left = own - now.T @ np.linalg.lstsq(now.T, own, rcond=1e-10)[0]
+        if np.linalg.norm(left) <= MOVES * np.linalg.norm(own):
+            touches[k] = touches[k]._replace(state=STICK)
     chosen = _independent(r, problem, found, pushing, rows)
     rows += [r.N[i] for i in chosen]
     v, held = r.v, np.array(rows).reshape(-1, len(r.M))

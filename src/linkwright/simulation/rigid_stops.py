@@ -25,7 +25,7 @@ from linkwright import elements
 from linkwright.drives.base import target
 from linkwright.elements import RowTravel
 from linkwright.errors import UsageError, listing
-from linkwright.integrators import NEVER, HeldEnd
+from linkwright.integrators import NEVER, PUSH, HeldRow, HeldWatch
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.coupling import CouplingConstraint
@@ -43,6 +43,7 @@ from linkwright.numerics.tolerances import ZERO_SHARE
 from linkwright.results.records import Column, acting, push_name
 from linkwright.results.state import State
 from linkwright.simulation.events import When
+from linkwright.simulation.touches import HeldFunction, forces_of, held_names
 
 if TYPE_CHECKING:
     from linkwright.simulation.events import RunMode
@@ -179,7 +180,7 @@ def events_of(loops: Loops, ends: Sequence[StopEnd]) -> tuple[When, ...]:
         watched: Any = RowValue(e) if e.row else e.coordinate
         out.append(When(watched, reached, int(e.side), True, at, (StopAction("reach", e.key),)))
         push: Any = StopPush(e)
-        out.append(When(push, left, -1, True, 0.0, (StopAction("leave", e.key),)))
+        out.append(When(push, left, -1, True, 0.0, (StopAction("leave", e.key),), True))
     return tuple(out)
 
 
@@ -188,28 +189,26 @@ def unstoppable(drive: Mapping[str, Any], locks: Mapping[str, float]) -> set[str
     return {name for name, d in drive.items() if getattr(d, "kind", "") in PRESCRIBED} | set(locks)
 
 
-def longest_step(duration: float) -> float:
-    """Seconds between two looks at the push of an end at least: 10 ms, of short runs 1/500, of long ones 1/20,000."""
-    return max(min(duration / 500.0, 0.01), duration / 20000.0)
-
-
 def coordinates(ends: Mapping[str, StopEnd]) -> tuple[str, ...]:
     """Coordinates with rigid ends, each once."""
     return tuple(dict.fromkeys(e.coordinate for e in ends.values()))
 
 
-def held_ends(ends: Mapping[str, StopEnd], resting: Sequence[str]) -> tuple[HeldEnd, ...]:
-    """These ends as the time steppers hold them."""
+def held_ends(ends: Mapping[str, StopEnd], resting: Sequence[str]) -> tuple[list[HeldRow], list[HeldWatch]]:
+    """These ends as the time steppers hold them, and the events of their pushes."""
     rows = coordinates(ends)
-    return tuple(HeldEnd(rows.index(ends[key].coordinate), ends[key].at, ends[key].side) for key in resting)
+    held = [HeldRow(rows.index(ends[key].coordinate), ends[key].at) for key in resting]
+    return held, [HeldWatch(PUSH, i, -ends[key].side) for i, key in enumerate(resting)]
 
 
 def watched_in(events: Sequence[When], mode: RunMode) -> tuple[When, ...]:
     """Events of a mode. Those on reaching an end are all there, so that one code serves every set of ends that hold, and left alone where
-    they would change nothing; the pushes of the ends that hold come last, in their order."""
-    own = [w for w in events if not isinstance(w.function, StopPush) and (mode.watches(w) or reaches(w))]
+    they would change nothing; what is watched of ends and touches that hold comes last, in their order."""
+    own = [w for w in events if not isinstance(w.function, (StopPush, HeldFunction)) and (mode.watches(w) or reaches(w))]
     pushes = {w.function.end.key: w for w in events if isinstance(w.function, StopPush)}
-    return (*(w if mode.watches(w) else replace(w, direction=NEVER) for w in own), *(pushes[key] for key in mode.rests))
+    held = {(w.function.verb, w.function.touch): w for w in events if isinstance(w.function, HeldFunction)}
+    watched = [held[key] for key in held_names(mode.touching)] if mode.touching else []
+    return (*(w if mode.watches(w) else replace(w, direction=NEVER) for w in own), *(pushes[key] for key in mode.rests), *watched)
 
 
 def reaches(w: When) -> bool:
@@ -254,11 +253,13 @@ PULL = 1e-12  # share of the largest reaction by which an end may seem to pull: 
 
 
 class StopPushes(NamedTuple):
-    """Pushes along the coordinates of ends, (samples, ends), and the generalized forces of all of them, (samples, velocities)."""
+    """Pushes along the coordinates of ends, (samples, ends), the generalized forces of all that holds, (samples, velocities), and normal
+    force and friction of closed touches."""
 
     ends: list[StopEnd]
     values: np.ndarray
     tau: np.ndarray
+    touches: Mapping[str, tuple[np.ndarray, np.ndarray]]
 
 
 def stop_columns(sim: Simulation) -> dict[str, str]:
@@ -274,9 +275,10 @@ def pushes_of(sim: Simulation, piece: RunPiece, near: np.ndarray) -> StopPushes:
     rows = piece.solution
     found = [piece.evaluator.pushes(float(t), y, cut) for t, y, cut in zip(rows.t, rows.y, near, strict=True)]
     ends, n = [sim.ends[key] for key in piece.mode.rests], len(rows.t)
-    values = np.array([x.push for x in found]).reshape(n, len(ends))
+    pushes = np.array([x.push for x in found]).reshape(n, len(piece.evaluator.setup.problem.rests))
     tau = np.array([x.push @ x.J for x in found]).reshape(n, piece.evaluator.setup.problem.nv)
-    return StopPushes(ends, values, tau)
+    closed = forces_of(sim.touches, piece.mode.touching, list(pushes.T), len(ends)) if piece.mode.touching else {}
+    return StopPushes(ends, pushes[:, : len(ends)], tau, closed)
 
 
 def columns_of(sim: Simulation, found: StopPushes | None, n: int) -> dict[str, tuple[np.ndarray, str]]:
@@ -335,7 +337,7 @@ def sharing(
         chosen = least_pushes(place, known, a[i], ends)
         values[i] = chosen[len(known) - len(ends) :]
         tau[i] = values[i] @ place.closure.J[len(known) - len(ends) :]
-    return StopPushes(ends, values, tau)
+    return found._replace(ends=ends, values=values, tau=tau)
 
 
 def _alike(x: np.ndarray, y: np.ndarray) -> bool:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,19 +30,20 @@ from linkwright.kernels.kernels import Variant
 from linkwright.mechanics import forces, formulations
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.loops import Loops
+from linkwright.mechanics.contact import Touch, contact_gaps
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import lack_of_inertia
 from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Description
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
-from linkwright.simulation import rigid_stops, time_stepping
+from linkwright.simulation import rigid_stops, time_stepping, touches
 from linkwright.simulation.accuracy import Rerun
 from linkwright.simulation.certificate_evidence import Evidence, within
 from linkwright.simulation.events import RunChannel, RunMode, When, given_motions, jump, resolved, stops, switchable
 from linkwright.simulation.failure_diagnosis import why
 from linkwright.simulation.feedback.control_loop import Controlling
-from linkwright.simulation.impacts import onto, struck
+from linkwright.simulation.impacts import jammed, onto, struck
 from linkwright.simulation.instant_rows import InstantRows, OneSided, one_sided
 from linkwright.simulation.kernel_rows import entries
 from linkwright.simulation.options import Options, checked, sample_times, time_of
@@ -51,6 +52,8 @@ from linkwright.simulation.rests import Known, Rest, rest
 from linkwright.simulation.run_records import trajectory
 from linkwright.simulation.start_states import closed_for
 from linkwright.simulation.time_stepping import Evaluator
+from linkwright.text.units import LENGTH
+from linkwright.text.units import shown as shown_kind
 
 if TYPE_CHECKING:
     from linkwright.system.compiled import Compiled
@@ -212,10 +215,15 @@ class Simulation:
     happened: list[tuple[float, str, dict[str, Any]]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     most_modes: int = MOST_MODES
+    impulses: list[tuple[float, str, float]] = field(default_factory=list)  # time, touch, N s
+    residual: float = 0.0  # the largest of the contact problems
+    shared: set[str] = field(default_factory=set)  # touches whose forces are not unique
+    touch_columns: Mapping[str, Any] = field(default_factory=dict)  # of the run so far
 
     def __post_init__(self) -> None:
         self.samples = sample_times(self.options.sample_interval, self.start.t, self.t_end)
-        self.needs_power = bool(self.drive or self.wrench or self.control) or any(
+        rubs = any(x.mu for x in self.system.description.contacts)
+        self.needs_power = bool(self.drive or self.wrench or self.control or rubs) or any(
             not f.conservative for f in forces.of_description(self.system.description)
         )
         driven = tuple(self.system.kernels.entries["v"].index(n) for n in self.driven if n in self.system.kernels.entries["v"])
@@ -229,7 +237,10 @@ class Simulation:
         self.ends = {
             e.key: e for e in rigid_stops.ends_of(self.loops.skel) if not e.row or e.constraint(self.loops.skel).name not in self.off
         }
-        self.events = (*self.events, *rigid_stops.events_of(self.loops, tuple(self.ends.values())))
+        self.touches: tuple[Touch, ...] = self.system.kernels.touches if self.system.description.contacts else ()
+        ends = rigid_stops.events_of(self.loops, tuple(self.ends.values()))
+        self.events = (*self.events, *ends, *(touches.events_of(self.loops, self.touches) if self.touches else ()))
+        self.slips = any(float(x.mu) > 0.0 for x in self.touches)
         rubbing = [f.name for f in self.system.description.rubbing]
         if rubbing:
             self.notes.append(f"friction by load ({', '.join(rubbing)}) is left out of a simulation. Cycles and followed motions have it")
@@ -255,7 +266,7 @@ class Simulation:
         off = tuple(dict.fromkeys((*self.off, *rigid_stops.released(self.loops.skel))))
         mode, st = self._begun(RunMode(dict(self.drive), {}, off), self.start)
         carried: dict[str, float] = {}
-        works = np.zeros(3)
+        works = np.zeros(4 if self.slips else 3)
         with Bar(self.start.t, self.t_end, *shown(self.options.progress)) as bar:
             for _ in range(self.most_modes):
                 piece = self._mode(mode, st, carried, works, bar)
@@ -279,23 +290,46 @@ class Simulation:
 
     def _begun(self, mode: RunMode, st: State) -> tuple[RunMode, State]:
         """The first mode and state, where rigid stops take part."""
-        if not self.ends:
+        if not self.ends and not self.touches:
             return mode, st
         every, loops = tuple(self.ends.values()), rigid_stops.without(self.loops, mode.off)
         mode = replace(mode, unstopped=frozenset(rigid_stops.unstoppable(mode.drive, mode.locks)))
         for e in rigid_stops.beyond(loops, every, st):
             self.notes.append(f"stop '{e.stop}': '{e.coordinate}' starts beyond its end, which acts once it has come back")
         at = [e for e in rigid_stops.reached(loops, every, st) if e.coordinate not in mode.unstopped]
-        if not at:
+        touching = self._touching(st, ())
+        if not at and not touching:
             return mode, st
+        own = one_sided(at, touching)
         act = actuation(self.system, mode.all_drives, st, wrench=self.wrench, parameters=self.parameters if len(self.parameters) else None,
                         control=self.control, off=mode.off)  # fmt: skip
         moving = {n: (*x, 0.0) for n, x in prescribed(self.system, mode.drive, st).motions.items()}
         rows = given_motions(loops.skel.tree.description, mode, moving)
-        after, _ = self._struck(loops, rows, one_sided(at, {}), st, act.armature)
+        after, _ = self._struck(loops, rows, own, st, act.armature)
         tau = np.asarray(act.equations.inputs(act.start)[: len(st.v)], dtype=float)
-        found = self._rest(loops, rows, one_sided(at, {}), after, act.armature, tau, Known({}))
+        found = self._rest(loops, rows, own, after, act.armature, tau, Known({}))
         return self._resting(mode, found), found.state
+
+    def _touching(self, st: State, held: Collection[str]) -> dict[int, Touch]:
+        """Touches that are closed at a state: near, or held so far. One that is deep at the start is refused."""
+        if not self.touches:
+            return {}
+        gaps, size = np.asarray(contact_gaps(self.loops.skel, st.q)["g"]), self.loops.kappa
+        deepest = int(np.argmin(gaps))
+        if not self.pieces and gaps[deepest] < -touches.DEEP * size:
+            name, deep = self.touches[deepest].name, shown_kind(-float(gaps[deepest]), LENGTH, self.system.description.units, 3)
+            raise UsageError(
+                f"'{name}' starts {deep} deep: its surfaces overlap. Move the bodies apart in the drawing or by `start:`.", name=name
+            )
+        found = {i: x for i, x in enumerate(self.touches) if gaps[i] < rigid_stops.REACHED * size or x.name in held}
+        if len(found) > touches.MOST_TOUCHES:
+            names = listing([x.name for x in found.values()])
+            raise UsageError(
+                f"t = {st.t:.6g} s: {len(found)} places touch at once: {names}. A run holds {touches.MOST_TOUCHES}. "
+                "Give flat parts fewer corners.",
+                name=names,
+            )
+        return found
 
     def _struck(
         self, loops: Loops, given: Sequence[Constraint], own: list[OneSided], st: State, armature: np.ndarray
@@ -304,6 +338,10 @@ class Simulation:
         rows = InstantRows.at(loops, given, own, st, armature)
         found = struck(rows)
         self.notes += [x for x in found.notes if x not in self.notes]
+        size = self.loops.kappa  # impulses of rows in characteristic lengths
+        struck_now = [(x.name, float(p) / size) for x, p in zip(own, found.impulses, strict=True) if x.touch is not None and p > 0.0]
+        self.impulses += [(st.t, *x) for x in struck_now]
+        self.residual = max(self.residual, found.residual)
         return rows.state(found.v, onto(rows)), found.loss
 
     def _rest(
@@ -312,6 +350,13 @@ class Simulation:
         """What stays closed from now on."""
         external = Instant(loops.skel, st.q, st.v, st.t, st.references).pushes(forces.of_description(loops.skel.tree.description))
         found = rest(InstantRows.at(loops, given, own, st, armature, external), tau, known)
+        self.shared |= {x.name for x in found.touches} if found.shared else set()
+        if found.jams:
+            r = InstantRows.at(loops, given, own, st, armature, external)
+            v = jammed(r, found.jams[0])
+            self.notes.append(f"t = {st.t:.6g} s: '{found.jams[0]}' jams by an impact, since friction leaves no force that fits (Painleve)")
+            after = self._rest(loops, given, own, r.state(v), armature, tau, Known({}, known.gone))
+            return replace(after, loss=after.loss + r.kinetic(r.v) - r.kinetic(v))
         self.notes += [x for x in found.notes if x not in self.notes]
         return found
 
@@ -344,7 +389,7 @@ class Simulation:
             actuation=act,
             variant=form,
             origin=self.start.t,
-            rests=time_stepping.Rests(rigid_stops.coordinates(self.ends), rigid_stops.held_ends(self.ends, mode.rests)),
+            rests=self._rows_held(mode),
         )
         x = np.array([carried.get(n, x) for n, x in zip(act.x_names, act.x0, strict=True)], dtype=float)
         x = np.concatenate([x, works]) if self.needs_power else x
@@ -357,8 +402,6 @@ class Simulation:
         given = {**o.of_the_stepper, "progress": bar, "observe": self.evidence.add, "origin": self.start.t if act.n_held else None}
         if act.equations.control is not None and o.adaptive:
             given["largest_step"] = min(given["largest_step"], act.equations.control.longest_step)
-        if mode.rests and o.adaptive:  # nothing may move while a push changes
-            given["largest_step"] = min(given["largest_step"], rigid_stops.longest_step(self.t_end - self.start.t))
         solution = _with_end(time_stepping.go(made, st, x, self.t_end, o.method, samples=within, **given), watched)
         piece = RunPiece(evaluator, solution, st, len(st.q) + len(st.v) + len(act.x0), watched, mode)
         self.pieces.append(piece)
@@ -366,6 +409,13 @@ class Simulation:
         for e in sorted(solution.events, key=lambda e: (e.time, id(watched[e.index]) in acting)):  # those that act come last
             self.happened.append((e.time, e.name, {}))
         return piece
+
+    def _rows_held(self, mode: RunMode) -> time_stepping.Rests:
+        """What the time stepper holds in a mode."""
+        rows, watches = rigid_stops.held_ends(self.ends, mode.rests)
+        names = rigid_stops.coordinates(self.ends)
+        more = touches.held_rows(self.touches, mode.touching, len(names), len(rows)) if mode.touching else ((), ())
+        return time_stepping.Rests(names, len(self.touches), (*rows, *more[0]), (*watches, *more[1]), self.slips)
 
     # ---------------------------------------------------------------- events and jumps
 
@@ -385,7 +435,7 @@ class Simulation:
         moving = {n: x for n, x in moving.items() if n not in mode.locks}
         freed = {n: d for n, d in new.drive.items() if n in mode.locks and n not in new.locks}
         moving |= {n: (*x, 0.0) for n, x in prescribed(self.system, freed, st).motions.items()}  # back to a prescribed motion, at once
-        if not self.ends:
+        if not self.ends and not self.touches:
             after, loss = jump(self.loops, new, st, moving, setup.actuation.armature)
         else:
             new, after, loss = self._stopped(new, st, acting, moving, piece)
@@ -404,25 +454,48 @@ class Simulation:
         loops = rigid_stops.without(self.loops, new.off)
         did = {(a.verb, a.name) for w in acting for a in w.do}
         left = {name for verb, name in did if verb == "leave"}
-        hit = {name for verb, name in did if verb == "reach"} | set(new.rests)
+        hit = {name for verb, name in did if verb == "reach"}
         given = {*new.unstopped, *new.locks}
-        at = {e.key: e for e in rigid_stops.reached(loops, tuple(self.ends.values()), st)} | {key: self.ends[key] for key in hit}
+        held = {key: self.ends[key] for key in (*hit, *new.rests) if key in self.ends}
+        at = {e.key: e for e in rigid_stops.reached(loops, tuple(self.ends.values()), st)} | held
         ends = [e for key, e in at.items() if e.coordinate not in given]
         rows = given_motions(loops.skel.tree.description, new, moving)
         act, nq = piece.evaluator.setup.actuation, len(st.q)
         if any(verb in ("lock", "engage") for verb, _ in did):
             jump(self.loops, new, st, moving, act.armature)  # says where something cannot take hold
-        after, loss = self._struck(loops, rows, one_sided(ends, {}), st, act.armature)
+        own = one_sided(ends, self._touching(st, {*hit, *(x.name for x in new.touching)} - left))
+        known = Known(self._slipping({name for verb, name in did if verb == "slip"}, piece), left)
+        st = self._stilled(loops, rows, own, st, act.armature, {name for verb, name in did if verb == "stick"})
+        after, loss = self._struck(loops, rows, own, st, act.armature)
         y = np.array(piece.solution.end_state)
         y[nq : nq + len(st.v)] = after.v
         head, _ = piece.evaluator.inputs(st.t, y, self.system.loops.skel.pack(st.references))
-        found = self._rest(loops, rows, one_sided(ends, {}), after, act.armature, head["tau"], Known({}, left))
+        found = self._rest(loops, rows, own, after, act.armature, head["tau"], known)
         return self._resting(new, found), found.state, loss + found.loss
+
+    def _slipping(self, names: set[str], piece: RunPiece) -> dict[str, float]:
+        """The sense in which touches slip whose friction has reached its bound: against it."""
+        if not names:
+            return {}
+        end, cut = piece.solution, self.evidence.cut_at(len(self.pieces) - 1, np.array([piece.solution.end_time]))[0]
+        push = piece.evaluator.pushes(end.end_time, end.end_state, cut).push
+        forces_now = touches.forces_of(self.touches, piece.mode.touching, list(push), len(piece.mode.rests))
+        return {name: -float(np.sign(forces_now[name][1])) for name in names}
+
+    def _stilled(
+        self, loops: Loops, given: Sequence[Constraint], own: list[OneSided], st: State, armature: np.ndarray, names: set[str]
+    ) -> State:
+        """The state in which touches whose slip has ended do not slip at all."""
+        if not names:
+            return st
+        r = InstantRows.at(loops, given, own, st, armature)
+        rows = np.array([r.slide[i] for i, x in enumerate(own) if x.name in names])
+        return r.state(r.v + r.moved(rows, -(rows @ r.v)))
 
     def _resting(self, mode: RunMode, found: Rest) -> RunMode:
         """The mode with the ends that push and those that rest with them, in the order of the model."""
         rests, implied = (tuple(k for k in self.ends if k in keys) for keys in (found.ends, found.implied))
-        return replace(mode, rests=rests, implied=implied)
+        return replace(mode, rests=rests, implied=implied, touching=tuple(found.touches))
 
     def _need_rest(self, now: float) -> None:
         """Raise UsageError where ends of stops are reached and left without end."""

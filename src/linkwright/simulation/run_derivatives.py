@@ -108,6 +108,12 @@ def _simulation_of(run: Trajectory) -> Simulation:
     return sim
 
 
+def _held(sim: Simulation) -> bool:
+    """True if something holds one way in the first mode of a run, or is let go in it."""
+    mode = sim.pieces[0].mode
+    return bool(mode.off or mode.rests or mode.touching)
+
+
 def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
     """The same run with these parameters as inputs, all of its steps recorded."""
     o = sim.options
@@ -116,8 +122,8 @@ def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
             "derivatives of a run need an explicit integrator (rk4, dopri) and the stabilizer 'project' or 'none', without options.",
             name="integrator",
         )
-    if len(sim.pieces) != 1 or sim.pieces[0].mode.off or sim.pieces[0].mode.rests or o.formulation not in (None, "sslm"):
-        one = "no switching events, no rigid stop that holds, no constraints off, formulation sslm"
+    if len(sim.pieces) != 1 or _held(sim) or o.formulation not in (None, "sslm"):
+        one = "no switching events, nothing that touches or holds one way, no constraints off, formulation sslm"
         raise UsageError(f"derivatives of a run need one mode of motion: {one}.")
     act = sim.pieces[0].evaluator.setup.actuation
     if act.n_held or (act.needs_kernel and act.program is None):

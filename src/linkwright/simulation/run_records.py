@@ -28,10 +28,14 @@ from linkwright.simulation.feedback.control_performance import facts_of, saturat
 from linkwright.simulation.kernel_rows import HEAD
 from linkwright.simulation.rigid_stops import unstoppable
 from linkwright.simulation.time_stepping import state_of
+from linkwright.simulation.touches import contact_wrenches, touch_columns, touch_impulses
 from linkwright.text.units import KINDS, shown
 
 if TYPE_CHECKING:
     from linkwright.simulation.run import RunPiece, Simulation
+
+
+WORKS = ("work.in", "work.loads", "work.lost", "work.contact")
 
 
 def trajectory(sim: Simulation) -> Trajectory:
@@ -51,6 +55,10 @@ def trajectory(sim: Simulation) -> Trajectory:
         rows = [[float(n not in off) for n in names] for _, off in sim.evidence.modes]
         arrays["closed"] = np.concatenate([np.tile(row, (len(p.solution.t), 1)) for p, row in zip(sim.pieces, rows, strict=True)])
     columns = columns_of(sim, parts)
+    if sim.touches:
+        columns |= touch_impulses(sim, t)
+        sim.touch_columns = columns
+        arrays |= contact_wrenches(sim, q, v, columns)
     made = Trajectory(
         skel,
         t,
@@ -118,10 +126,10 @@ def solved(sim: Simulation, piece: RunPiece) -> dict[str, Any]:
         if not last and pushed is not None:
             pushed = rigid_stops.sharing(sim, piece, near, a, found.lam, pushed, columns)
             sim.notes += [x for x in (rigid_stops.sharing_note(pushed.ends),) if x not in sim.notes]
-    columns |= rigid_stops.columns_of(sim, pushed, n)
+    columns |= rigid_stops.columns_of(sim, pushed, n) | (touch_columns(sim, piece, pushed) if sim.touches else {})
     if pushed is not None:
         lam += rigid_stops.multipliers_of(pushed, names)
-    works = x[:, len(setup.actuation.x0) :] if sim.needs_power else np.zeros((n, 3))
+    works = x[:, len(setup.actuation.x0) :] if sim.needs_power else np.zeros((n, 4 if sim.slips else 3))
     return {"a": a, "lam": lam, "tau": head["tau"], "columns": columns, "works": works}
 
 
@@ -210,7 +218,7 @@ def columns_of(sim: Simulation, parts: Sequence[Mapping[str, Any]]) -> dict[str,
         out["energy.rotors"] = Column(np.concatenate(rotors), "energy")
     if sim.needs_power:
         works = np.concatenate([p["works"] for p in parts])
-        for i, name in enumerate(("work.in", "work.loads", "work.lost")):
+        for i, name in enumerate(WORKS[: works.shape[1]]):
             out[name] = Column(works[:, i].copy(), "energy")
     return out
 

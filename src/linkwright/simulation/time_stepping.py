@@ -23,7 +23,7 @@ from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Program, for_row, joined
 from linkwright.errors import UsageError, nearest
-from linkwright.integrators import EventSpec, HeldEnd, Method, Problem, Solution, StepKernel, integrate, python_kernel
+from linkwright.integrators import EventSpec, HeldRow, HeldWatch, Method, Problem, Solution, StepKernel, integrate, python_kernel
 from linkwright.kernels.kernels import Kernels, Variant
 from linkwright.mechanics.closing.newton import counted_references
 from linkwright.mechanics.constraints.loops import scale
@@ -43,10 +43,13 @@ if TYPE_CHECKING:
 
 
 class Rests(NamedTuple):
-    """Coordinates that rigid stops may hold, and the ends at which some of them rest now."""
+    """What may hold one way: coordinates and rows with ends, and how many touches of surfaces; and what of it holds now."""
 
     coordinates: tuple[str, ...]
-    ends: tuple[HeldEnd, ...]
+    touches: int
+    rows: tuple[HeldRow, ...]
+    watches: tuple[HeldWatch, ...]
+    slips: bool = False  # what slipping loses is integrated
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,8 @@ def setup(
     form = variant or Variant()
     kernels = system.kernels.variant(form)
     extra = 0 if actuation is None else len(actuation.x0)
-    power = 3 if form.power else 0
+    slips = int(form.power and rests is not None and rests.slips)
+    power = 3 + slips if form.power else 0
     n_held = 0 if actuation is None else actuation.n_held
     rates = rates_kernel(kernels, formulation, held is not None, keeper.closes)
     row = RowLayout.of(system, held is not None, drivers=len(form.drivers), x=extra + power, held=n_held, sides=sides(rates, actuation))
@@ -160,8 +164,8 @@ def _assembled(
     drives = () if actuation is None else tuple(b.target.name for b in actuation.bounds if not b.moves)
     start = system.start
     after = keeper.correction(kernels, start.q, start.references, drives, gains=baumgarte)
-    ends = () if rests is None else rests.ends
-    read = whens[: len(whens) - len(ends)]
+    held, watches = ((), ()) if rests is None else (rests.rows, rests.watches)
+    read = whens[: len(whens) - len(watches)]
     g, g_turns = event_kernel(system, read, row) if read else (None, False)
     inputs = None if actuation is None else actuation.inputs(row)
     sampler = None if actuation is None else actuation.sampler(row, origin)
@@ -170,7 +174,7 @@ def _assembled(
     moves = row.sizes.get("drive", 0) > 0
     turns = g_turns or (actuation is not None and actuation.counts_turns)
     after_step = () if after is None else (after.kernel, after.gap)
-    resting = RestKernels.of(kernels, rests.coordinates, baumgarte) if rests is not None and ends else None
+    resting = RestKernels.of(kernels, rests.coordinates, rests.touches, baumgarte) if rests is not None and held else None
     at_rest = () if resting is None else (resting.stops, resting.response)
     turns = turns or any(reads_turns(k.inputs) for k in (rates, *after_step, *at_rest) if k is not None)
     plain = step_kernel(rates, kernels.fallbacks["loop_rates"], inner) if answer is None else python_rates(rates, answer, inner)
@@ -182,7 +186,7 @@ def _assembled(
         row.sizes.get("x", 0),
         project=None if after is None else step_kernel(after.kernel, after.answer, inner),
         events=g,
-        event_specs=tuple(EventSpec(w.label, w.direction, w.terminal) for w in whens),
+        event_specs=tuple(EventSpec(w.label, w.direction, w.terminal, w.dips) for w in whens),
         parameters=tuple(np.concatenate([values[k] for k in row.parameters])),
         quaternions=tuple(n.q.start for n, jt in zip(skel.tree.nodes, skel.types, strict=True) if "quaternion" in jt.coordinate_kinds),
         scale=(*scale(kinds, system.loops.kappa), *system.loops.columns, *x_scale, *([energy_size(system)] * power)),
@@ -202,8 +206,10 @@ def _assembled(
         n_switches=sum(row.sizes.get(k, 0) for k in SIDES),
         stops=None if resting is None else step_kernel(resting.stops, None, inner),
         response=None if resting is None else step_kernel(resting.response, kernels.fallbacks["response"], inner),
-        n_stops=0 if resting is None else len(resting.coordinates),
-        rests=tuple(ends),
+        n_stops=0 if resting is None else resting.n_rows,
+        rests=tuple(held),
+        watches=tuple(watches),
+        n_slips=0 if rests is None else int(power > 3),
     )
     settings = {**keeper.settings, **(after.settings if after else {})}
     return Setup(system, made, kernels, row, values, actuation, settings, keeper.text, resting)
@@ -417,7 +423,7 @@ MOST_STEPS_WITHIN = 200  # steps at most on the way to a time inside one step
 
 
 class HeldStops(NamedTuple):
-    """Pushes of the stops that hold, along their coordinates, their rows, and responses [dq, dv, power] to a unit push of each."""
+    """Pushes of the rows that hold, the efforts of a unit push of each, and responses [dq, dv, power] to these."""
 
     push: np.ndarray
     J: np.ndarray
@@ -490,10 +496,11 @@ class Evaluator:
         assert p.stops is not None and p.response is not None
         n, tau = p.n_stops, self.setup.row.mechanism.spans["tau"]
         found = _called(p.stops, row)
+        every = found[2 * n : 2 * n + n * p.nv].reshape(n, p.nv)
         chosen = [e.row for e in p.rests]
-        J = found[2 * n : 2 * n + n * p.nv].reshape(n, p.nv)[chosen]
+        J, slide = every[chosen], np.array([e.share * every[e.slide] for e in p.rests])
         X = []
-        for push in J:
+        for push in J + slide:
             pushed = row.copy()
             pushed[tau] = push
             X.append(_called(p.response, pushed)[: p.nq + p.nv + 1])
@@ -501,7 +508,7 @@ class Evaluator:
         W = J @ responses[:, p.nq : p.nq + p.nv].T
         right = -(J @ rates[p.nq : p.nq + p.nv] + found[n : 2 * n][chosen])
         size = np.sqrt(np.maximum(np.diag(W), np.finfo(float).tiny))  # meters and radians side by side
-        return HeldStops(least_squares(W / size / size[:, None], right / size, 1e-10) / size, J, responses)
+        return HeldStops(least_squares(W / size / size[:, None], right / size, 1e-10) / size, J + slide, responses)
 
     def accelerations(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
         p = self.setup.problem

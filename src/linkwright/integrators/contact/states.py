@@ -62,6 +62,14 @@ def states(kinds: Sequence[int], W: np.ndarray, b: np.ndarray, mu: np.ndarray, n
     return StatesFound(found.p, found.u, *_named(kinds, found.p, found.u, b), 1, found.residual, found.stage, shared(kinds, W, found.p))
 
 
+def jamming(kinds: Sequence[int], W: np.ndarray, b: np.ndarray, mu: np.ndarray) -> np.ndarray | None:
+    """Return impulses other than zero that fit blocks which do not approach: the impact without collision that ends Painleve's paradox; the
+    largest of several, None where there are none."""
+    fitting = [p for p, _ in _fitting(tuple(kinds), W, b, mu)]
+    found = max(fitting, key=lambda p: float(np.abs(p).max()), default=None)
+    return None if found is None or not np.abs(found).max() > 0.0 else found
+
+
 def shared(kinds: Sequence[int], W: np.ndarray, p: np.ndarray) -> bool:
     """Return True if the efforts of the blocks that push may change without any rate."""
     first = np.cumsum([0, *(ROWS[k] for k in kinds)])
