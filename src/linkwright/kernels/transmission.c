@@ -57,50 +57,12 @@ int NAME_to_motors(REAL *q, const REAL *joint, REAL *motor)
     return 0;
 }
 
-/* K = 1/J by elimination with row pivoting; returns 4 where J is singular. */
-static int NAME_inverse(const REAL J[NAME_n][NAME_n], REAL K[NAME_n][NAME_n])
-{
-    REAL A[NAME_n][NAME_n], largest = 0.0;
-    int i, j, k;
-    for (i = 0; i < NAME_n; i++)
-        for (j = 0; j < NAME_n; j++) {
-            A[i][j] = J[i][j];
-            K[i][j] = i == j ? 1.0 : 0.0;
-            largest = FMAX(largest, FABS(J[i][j]));
-        }
-    for (k = 0; k < NAME_n; k++) {
-        int best = k;
-        for (i = k + 1; i < NAME_n; i++)
-            if (FABS(A[i][k]) > FABS(A[best][k])) best = i;
-        if (!(FABS(A[best][k]) > CLOSED * largest)) {
-            for (i = 0; i < NAME_n; i++) NAME_back_put(K[i], 0, NAME_n);
-            return 4;
-        }
-        for (j = 0; j < NAME_n; j++) {
-            const REAL a = A[k][j], b = K[k][j];
-            A[k][j] = A[best][j];
-            A[best][j] = a;
-            K[k][j] = K[best][j];
-            K[best][j] = b;
-        }
-        for (i = 0; i < NAME_n; i++) {
-            const REAL f = i == k ? 0.0 : A[i][k] / A[k][k];
-            for (j = 0; j < NAME_n; j++) {
-                A[i][j] -= f * A[k][j];
-                K[i][j] -= f * K[k][j];
-            }
-        }
-    }
-    for (i = 0; i < NAME_n; i++)
-        for (j = 0; j < NAME_n; j++) K[i][j] /= A[i][i];
-    return 0;
-}
-
 int NAME_at(const REAL *q, const REAL *joint_speed, NAME_map *map)
 {
     REAL drive[NAME_back_drives_outputs], y[NAME_back_kinematics_outputs], z[NAME_back_transmission_outputs], speed[NAME_back_ndrives];
-    REAL motors[NAME_ahead_drives_outputs], R[NAME_n][NAME_n];
-    int i, j, k, status;
+    REAL motors[NAME_ahead_drives_outputs];
+    NAME_loop_Map w;
+    int i, status;
     const REAL *v = y + NAME_back_kinematics_out_v;
     for (i = 0; i < NAME_back_ndrives; i++) speed[i] = joint_speed && i < NAME_n ? joint_speed[i] : 0.0;
     NAME_back_run_drives(q, 0, 0, 0, drive);
@@ -118,13 +80,11 @@ int NAME_at(const REAL *q, const REAL *joint_speed, NAME_map *map)
         NAME_back_put(map->J_rate[i], z + NAME_back_transmission_out_J_rate + i * NAME_n, NAME_n);
         NAME_back_put(map->M[i], INERTIA, NAME_n);
     }
-    status = NAME_inverse((const REAL(*)[NAME_n])map->J, map->K);
-    for (i = 0; i < NAME_n; i++)
-        for (j = 0; j < NAME_n; j++)
-            for (R[i][j] = 0.0, k = 0; k < NAME_n; k++) R[i][j] += map->J_rate[i][k] * map->K[k][j];
-    for (i = 0; i < NAME_n; i++)
-        for (j = 0; j < NAME_n; j++)
-            for (map->K_rate[i][j] = 0.0, k = 0; k < NAME_n; k++) map->K_rate[i][j] -= map->K[i][k] * R[k][j];
+    memcpy(w.J, map->J, sizeof map->J);
+    memcpy(w.J_rate, map->J_rate, sizeof map->J_rate);
+    status = NAME_loop_inverted(&w) ? 0 : 4;
+    memcpy(map->K, w.K, sizeof map->K);
+    memcpy(map->K_rate, w.K_rate, sizeof map->K_rate);
     return status;
 }
 

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.compiler import c99
+from linkwright.compiler import c99, c99_loops, javascript_loops
 from linkwright.compiler import javascript as js
-from linkwright.kernels import c_sources, export
+from linkwright.compiler.records import Layout
+from linkwright.kernels import c_sources, export, transmission_loops
 from linkwright.kernels.equations.by_name import task_terms
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.equations.kinematic import size
@@ -50,7 +51,9 @@ def c(kernels: Kernels, sides: Sides, *, name: str = "transmission", precision: 
     head = [f"/* {title} */\n", f"#ifndef {guard}\n#define {guard}\n", texts["ahead.h"], texts["back.h"], _sizes(sides, name)]
     head += ['#ifdef __cplusplus\nextern "C" {\n#endif\n', top["header"], "#ifdef __cplusplus\n}\n#endif\n\n#endif\n"]
     body = [texts[f"{side}.c"].replace(f'#include "{name}_{side}.h"', f'#include "{name}.h"') for side in ("ahead", "back")]
-    return {f"{name}.h": "\n".join(head), f"{name}.c": "\n".join([f"/* {title} */\n", *body, top["source"]])}
+    layout, constants = Layout(transmission_loops.Map, {"n": len(sides.joints)}), {"CLOSED": numerics.closed}
+    loops = c99_loops.write([transmission_loops.inverted], layout, {}, prefix=f"{name}_loop_", real=real, constants=constants, hidden=True)
+    return {f"{name}.h": "\n".join(head), f"{name}.c": "\n".join([f"/* {title} */\n", *body, loops, top["source"]])}
 
 
 def javascript(kernels: Kernels, sides: Sides, *, name: str = "transmission") -> str:
@@ -60,7 +63,8 @@ def javascript(kernels: Kernels, sides: Sides, *, name: str = "transmission") ->
     more = {"transmission": _kernel(kernels, sides)}
     back = export.javascript(kernels, ["kinematics"], drives=[*sides.joints, *sides.held], name="back", more=more)
     data = json.dumps({"motors": list(sides.motors), "joints": list(sides.joints)}).replace("<", "\\u003c")
-    maps = js.short(export.template("script/transmission.js"))
+    loops = js.squeezed(javascript_loops.write([transmission_loops.inverted]))
+    maps = loops + js.short(export.template("script/transmission.js"))
     return (
         f"// {_title(kernels, sides)}\n"
         f'var {name}=((module)=>{{"use strict";\n{ahead}{back}{maps}return transmissionOf(ahead,back,{data})}})();\n'

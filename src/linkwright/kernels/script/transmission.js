@@ -18,11 +18,9 @@ const transmissionOf = (ahead, back, data) => {
   };
   /** @type {(m: Mechanism, q: Numbers) => Float64Array} */
   const read = (m, q) => m.drives(q).drive.slice(0, n);
-  /** @type {(key: string) => number[][]} */
-  const matrix = (key) => {
-    const a = kernel.get(key);
-    return data.joints.map((_, i) => Array.from(a.slice(i * n, i * n + n)));
-  };
+  const w = newMap({ n });
+  /** @type {(a: Float64Array) => number[][]} */
+  const matrix = (a) => data.joints.map((_, i) => Array.from(a.slice(i * n, i * n + n)));
   /** @type {(A: number[][], tau: Numbers) => number[]} */
   const transposed = (A, tau) => A[0].map((_, k) => A.reduce((sum, row, i) => sum + row[k] * tau[i], 0));
 
@@ -44,43 +42,18 @@ const transmissionOf = (ahead, back, data) => {
       const moved = back.velocities(q, rate);
       kernel.put("q", Float64Array.from(q));
       kernel.put("v", moved.v);
-      const bad = kernel.run(), J = matrix("J"), Jrate = matrix("J_rate"), K = inverse(J), motors = ahead.drives(q, moved.v);
-      const Krate = K && product(product(K, Jrate), K).map((row) => row.map((x) => -x));
+      const bad = kernel.run(), motors = ahead.drives(q, moved.v);
+      w.J.set(kernel.get("J"));
+      w.J_rate.set(kernel.get("J_rate"));
+      const regular = inverted(w), K = regular ? matrix(w.K) : null, Krate = regular ? matrix(w.K_rate) : null;
       /** @type {TransmissionAt} */
       const r = {
-        ok: moved.ok && !bad, joint: read(back, q), motor: motors.drive.slice(0, n), motorSpeed: motors.speed.slice(0, n), J, Jrate, K, Krate,
+        ok: moved.ok && !bad, joint: read(back, q), motor: motors.drive.slice(0, n), motorSpeed: motors.speed.slice(0, n), J: matrix(w.J), Jrate: matrix(w.J_rate), K, Krate,
       };
-      return kernel.to.M ? { ...r, M: matrix("M"), h: Array.from(kernel.get("h")) } : r;
+      return kernel.to.M ? { ...r, M: matrix(kernel.get("M")), h: Array.from(kernel.get("h")) } : r;
     },
     // torques with the power of those of the other side
     jointTorques: (map, motor) => transposed(map.J, motor),
     motorTorques: (map, joint) => map.K && transposed(map.K, joint),
   };
-};
-
-/** @type {(A: number[][], B: number[][]) => number[][]} */
-const product = (A, B) => A.map((row) => B[0].map((_, j) => row.reduce((sum, a, k) => sum + a * B[k][j], 0)));
-
-/**
- * @param {number[][]} J
- * @returns {number[][] | null} null if J is singular
- */
-const inverse = (J) => {
-  const n = J.length, A = J.map((row) => Array.from(row)), K = J.map((row, i) => row.map((_, j) => (i === j ? 1 : 0)));
-  const least = 1e-13 * Math.max(...J.map((row) => Math.max(...row.map(Math.abs))));
-  for (let k = 0; k < n; k++) {
-    let best = k;
-    for (let i = k + 1; i < n; i++) if (Math.abs(A[i][k]) > Math.abs(A[best][k])) best = i;
-    if (!(Math.abs(A[best][k]) > least)) return null;
-    [A[k], A[best]] = [A[best], A[k]];
-    [K[k], K[best]] = [K[best], K[k]];
-    for (let i = 0; i < n; i++) {
-      const f = i === k ? 0 : A[i][k] / A[k][k];
-      for (let j = 0; j < n; j++) {
-        A[i][j] -= f * A[k][j];
-        K[i][j] -= f * K[k][j];
-      }
-    }
-  }
-  return K.map((row, i) => row.map((x) => x / A[i][i]));
 };

@@ -96,6 +96,7 @@ declare function projected(w: MotionLoop): number;
 declare function stepped(w: MotionLoop, t: number, dt: number): number;
 
 interface WalkLoop {
+  close: LoopKernel;
   /** The largest residual of the samples walked last. */
   open: number;
 }
@@ -104,6 +105,7 @@ declare function walk(
   w: WalkLoop, q: Float64Array, near: Float64Array, parameters: Float64Array, laws: Float64Array, width: number, t: Float64Array,
   rows: Float64Array, row: number, first: number, count: number, onward: number, once: number, least: number,
 ): number;
+declare function law_between(w: WalkLoop, laws: Float64Array, width: number, k: number, to: number, share: number, h: number): void;
 declare function reach(
   w: WalkLoop, q: Float64Array, near: Float64Array, from_drive: Float64Array, to_drive: Float64Array, speed: Float64Array,
   from_parameters: Float64Array, to_parameters: Float64Array, found: Float64Array, steps: number,
@@ -208,6 +210,7 @@ interface Mechanism {
   near: Float64Array;
   solver: Solver;
   walk(law: DriveLaw, q: Float64Array, near: Float64Array, first: number, count: number, onward: number): Walked;
+  lawAt(law: DriveLaw, i: number, share: number): { value: Float64Array; speed: Float64Array; acceleration: Float64Array };
   reach(q: Float64Array, near: Float64Array, drive: Float64Array, before: Float64Array, after: Float64Array): boolean;
   set(values: Record<string, number>): void;
   bind(name: string): BoundKernel | null;
@@ -239,6 +242,16 @@ interface TransmissionAt {
   M?: number[][];
   h?: number[];
 }
+
+/** What transmission_loops.py describes. */
+interface MapLoop {
+  J: Float64Array;
+  J_rate: Float64Array;
+  K: Float64Array;
+  K_rate: Float64Array;
+}
+declare function newMap(sizes: Record<string, number>): MapLoop;
+declare function inverted(w: MapLoop): boolean;
 
 /** What the script of a transmission defines. */
 interface TransmissionMap {

@@ -32,6 +32,13 @@ const addWalk = (m, data) => {
     const reached = walk(w, q, turns, m.parameters, laws, 3 * nd, law.t, rows, width, first, count, onward, 0, data.walk.least);
     return { reached, rows, width, turns: nn, residual: w.open };
   };
+  // value, speed and acceleration of the drives at a share of the way from a sample to the next; overwritten by the next call
+  m.lawAt = (law, i, share) => {
+    if (law !== known) told(law);
+    law_between(w, laws, 3 * nd, i, i + 1, share, law.t[i + 1] - law.t[i]);
+    const { drive, speed, acceleration } = w.close.x;
+    return { value: drive, speed, acceleration };
+  };
   const found = new Float64Array(nq + nv + nn), still = new Float64Array(nd);
   // q and the turns, in place, with the parameters at other values on the same branch
   m.reach = (q, turns, drive, before, after) => {

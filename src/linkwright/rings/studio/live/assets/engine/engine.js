@@ -14,23 +14,6 @@
     return { data: new Float64Array(bytes.buffer), shape: x.shape };
   };
 
-  // value, speed and acceleration between two samples h apart: the quintic through those at both ends
-  /** @param {number} h @param {number} x @param {number[]} a @param {number[]} b */
-  const quintic = (h, x, a, b) => {
-    const d = b[0] - a[0] - h * a[1] - 0.5 * h * h * a[2];
-    const v = h * (b[1] - a[1] - h * a[2]);
-    const w = h * h * (b[2] - a[2]);
-    const c3 = 10 * d - 4 * v + 0.5 * w;
-    const c4 = -15 * d + 7 * v - w;
-    const c5 = 6 * d - 3 * v + 0.5 * w;
-    const s = h * x;
-    return [
-      a[0] + s * (a[1] + 0.5 * s * a[2]) + x * x * x * (c3 + x * (c4 + x * c5)),
-      a[1] + s * a[2] + (x * x * (3 * c3 + x * (4 * c4 + 5 * x * c5))) / h,
-      a[2] + (x * (6 * c3 + x * (12 * c4 + 20 * x * c5))) / (h * h),
-    ];
-  };
-
   /** @type {(cycle: PageCycle | null) => Law | null} */
   const decoded = (cycle) => {
     if (!cycle) return null;
@@ -188,9 +171,8 @@
     const between = (i, x) => {
       const c = shown();
       if (!c.placed[i] || !c.placed[i + 1]) return null;
-      const h = planned.t[i + 1] - planned.t[i];
-      const t = planned.t[i] + x * h;
-      const motion = lawAt(i, x, h);
+      const t = planned.t[i] + x * (planned.t[i + 1] - planned.t[i]);
+      const motion = lawAt(i, x);
       const guess = new Float64Array(nq);
       for (let k = 0; k < nq; k++) guess[k] = (1 - x) * c.q[i * nq + k] + x * c.q[(i + 1) * nq + k];
       core.setTime(t);
@@ -201,18 +183,12 @@
       return e.put(guess, near, r.ok ? r.v : null, r.ok ? r.a : null, { ok: r.ok, s: i + x, t });
     };
 
-    /** @param {number} i @param {number} x @param {number} h */
-    const lawAt = (i, x, h) => {
-      const out = { value: new Float64Array(nd), speed: new Float64Array(nd), acceleration: new Float64Array(nd) };
-      for (let k = 0; k < nd; k++) {
-        const a = i * nd + k, b = a + nd;
-        const ends = [planned.value, planned.speed, planned.acceleration];
-        const p = planned.still ? [(1 - x) * planned.value[a] + x * planned.value[b], 0, 0] : quintic(h, x, ends.map((y) => y[a]), ends.map((y) => y[b]));
-        out.value[k] = p[0];
-        out.speed[k] = p[1];
-        out.acceleration[k] = p[2];
-      }
-      return out;
+    /** @param {number} i @param {number} x */
+    const lawAt = (i, x) => {
+      if (!planned.still) return mechanism.lawAt(planned, i, x);
+      const value = new Float64Array(nd), a = i * nd;
+      for (let k = 0; k < nd; k++) value[k] = (1 - x) * planned.value[a + k] + x * planned.value[a + nd + k];
+      return { value, speed: new Float64Array(nd), acceleration: new Float64Array(nd) };
     };
 
     // ------------------------------------------------------------------ parameters
