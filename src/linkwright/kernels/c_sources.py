@@ -171,18 +171,19 @@ def instance_sources(
 ) -> tuple[str, str]:
     """The loops of `instance_loops` for an FMU: structs and prototypes, and the functions.
 
-    sizes: those of the records, `places_in_row` and `longest_tape`. tapes: programs that are interpreted. tables: numbers of the mechanism.
+    sizes: those of the records, of the row that tape `closing` reads, and of the longest tape. tapes: programs that are interpreted.
+    tables: numbers of the mechanism.
     """
     x, prefix = instance_loops, f"{name}_loop_"
-    row, states, lam = sizes["row"], sizes["nstates"], sizes["nc"]
+    row, tape = sizes["row"], sizes["longest_tape"]
 
-    def place(program: Program, inputs: int, outputs: Mapping[str, tuple[str, ...]], one: str = "row") -> KernelPlace:
+    def place(program: Program, outputs: Mapping[str, tuple[str, ...]], inputs: int = row, one: str = "row", work: int = 0) -> KernelPlace:
         """A kernel whose outputs are runs of a program's; a tape has room to work in behind them."""
         if not program.n_out:
             return KernelPlace(0, {one: (0, inputs)}, {}, inputs, 0)
         blocks = {b.name: b for b in program.outputs}
         found = {key: (blocks[names[0]].start, sum(blocks[n].size for n in names)) for key, names in outputs.items()}
-        end = program.n_out + (sizes["longest_tape"] if program in tapes.values() else 0)
+        end = program.n_out + work
         return KernelPlace(0, {one: (0, inputs)}, {**found, "end": (end, 0)}, inputs, end)
 
     def same(program: Program, prefix: str = "") -> dict[str, tuple[str, ...]]:
@@ -191,20 +192,20 @@ def instance_sources(
     rates = {"slopes": ("dq", "a", "dx", "lam"), "margin": ("margin",)}
     back = {"q": ("project_q",), "v": ("project_v",), "residual": ("residual",), "rate_residual": ("rate_residual",), "margin": ("margin",)}
     kernels = {
-        "rates": place(programs["rates"], row, rates),
-        "back": place(programs["projection"], row, back),
-        "moved": place(programs["moved"], row, {"q": ("moved_q",)}),
-        "counted": place(programs["turns"], row, {"near": ("turned",)}),
-        "held": place(programs["held"], row, {"held": ("held_at", "held_speed")}),
-        "loops": place(tapes["closing"], sizes["closing_row"], same(tapes["closing"], "close_")),
-        "constants": place(tapes["constants"], sizes["nparameters"], {"constants": ("constants",)}, "parameters"),
-        "singular.terms": place(tapes["terms"], row, same(tapes["terms"])),
+        "rates": place(programs["rates"], rates),
+        "back": place(programs["projection"], back),
+        "moved": place(programs["moved"], {"q": ("moved_q",)}),
+        "counted": place(programs["turns"], {"near": ("turned",)}),
+        "held": place(programs["held"], {"held": ("held_at", "held_speed")}),
+        "loops": place(tapes["closing"], same(tapes["closing"], "close_"), sizes["closing_row"], work=tape),
+        "constants": place(tapes["constants"], {"constants": ("constants",)}, sizes["nparameters"], "parameters", tape),
+        "singular.terms": place(tapes["terms"], same(tapes["terms"]), work=tape),
     }
     named = {"Rates": "rates", "Back": "projection", "Moved": "moved", "Counted": "turns", "Held": "held"}
     written = {"Loops": "closing", "Constants": "constants", "Terms": "terms"}
     values = [_tape_call(name, key, tapes[key].n_out) for key in written.values()]
-    functions = [x.inputs_at, x.count_on, x.slope, x.projected, x.attempted, x.drives_begin, x.started, x.largest_row]
-    layout = Layout(x.Instance, {**sizes, "nslopes": states + lam}, kernels)
+    functions = [x.inputs_at, x.count_on, x.slope, x.projected, x.attempted, x.drives_begin, x.started, x.largest_row, x.off_loops]
+    layout = Layout(x.Instance, {**sizes, "nslopes": sizes["nstates"] + sizes["nc"]}, kernels)
     calls = {k: f"{name}_{key}" for k, key in named.items() if programs[key].n_out}
     calls |= {k: f"{name}_{key}_values" for k, key in written.items()}
     text = c99_loops.write(functions, layout, calls, prefix=prefix, tables=tables)

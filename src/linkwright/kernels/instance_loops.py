@@ -327,12 +327,27 @@ def pulled_back(w: Instance, row: Floats) -> bool:
     return True
 
 
+def fastest(w: Instance, row: Floats) -> float:
+    """The largest speed of a row, or 1."""
+    fast = 1.0
+    for i in range(len(w.v)):
+        fast = max(fast, abs(row[len(w.q) + i]))
+    return fast
+
+
+def off_loops(w: Instance, row: Floats) -> float:
+    """The dimensionless gap of a row's positions and, by the largest of them, speeds; negative near a singular position."""
+    copied(w.back.x.row, row)
+    if run(w.back) != 0:
+        return -1.0
+    fast = fastest(w, row)
+    return max(w.back.y.residual[0], w.back.y.rate_residual[0] / fast)
+
+
 def projected(w: Instance, row: Floats) -> int:
     """Back onto the loops and prescribed motions, shortest in the mass metric: 0, or -1 if they do not close."""
     y, nq, nv = w.back.y, len(w.q), len(w.v)
-    fast, before, rounds, most = 1.0, math.inf, 0, ROUNDS
-    for i in range(nv):
-        fast = max(fast, abs(row[nq + i]))
+    fast, before, rounds, most = fastest(w, row), math.inf, 0, ROUNDS
     while rounds < most:
         rounds += 1
         copied(w.back.x.row, row)

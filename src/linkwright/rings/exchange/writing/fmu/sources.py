@@ -48,10 +48,8 @@ def sources(eq: FmuEquations, states: Sequence[FmuState], name: str, token: str,
 def header(eq: FmuEquations, name: str, token: str, tolerance: float) -> str:
     """Sizes, places in the row, prototypes and tables."""
     values = _places(eq)
-    n = eq.sizes
     lines = [f"#ifndef {name.upper()}_MODEL_H\n#define {name.upper()}_MODEL_H\n", f'#include "{name}_tape.h"\n']
-    flags = {"NEAR": n["nnear"], "SWITCHES": n["nswitches"], "HELD": n["nheld"]}
-    lines += [f"#define {name}_HAS_{key} {int(bool(size))}" for key, size in flags.items()]
+    lines += [f"#define {name}_HAS_SWITCHES {int(bool(values['nswitches']))}"]
     wide, narrow = eq.margins
     lines += [f"#define {name}_WIDE {wide:.1f} /* margins: see {name}_loops.c */", f"#define {name}_NARROW {narrow:.1f}"]
     lines += [f"#define {name}_CLOSED_START {number(tolerances.CLOSED_START)} /* dimensionless gap of the loops */"]
@@ -81,7 +79,7 @@ def _places(eq: FmuEquations) -> dict[str, int]:
         at += size
     values = {**n, "nstates": n["nq"] + n["nv"] + n["nx"], **places, "row": at, "output_row": places["at_sides"] + n["nv"] + n["nlam"]}
     values["closing_row"] = values["output_row"] + 2 * n["nheld"]
-    values |= {f"{key}_outputs": eq.programs[key].n_out for key in ("rates", "projection")}
+    values["rates_outputs"] = eq.programs["rates"].n_out
     values["longest_tape"] = max(len(p.ops) for p in eq.tapes.values())
     values |= {"nc": n["nlam"], "nrows": n["nlam"] + n["nheld"], "nholds": 2 * n["nheld"], "stages": len(_METHOD.c)}
     return values

@@ -218,14 +218,13 @@ void NAME_indicators(struct NAME_instance *m, double *z)
 
 int NAME_completed(struct NAME_instance *m)
 {
-    double y[NAME_projection_outputs], fast = 1.0, limit = fmin(1e-5, fmax(DRIFT, m->now.tolerance));
-    int i;
+    double off;
     NAME_refresh(m);
     NAME_loop_count_on(&m->loop, m->now.row, NAME_row);
     if (!NAME_nlam && !NAME_nquaternions) return 0;
-    if (NAME_projection(m->now.row, y)) return 0; /* near a singular position: later */
-    for (i = 0; i < NAME_nv; i++) fast = fmax(fast, fabs(m->now.row[NAME_nq + i]));
-    m->now.open = fmax(y[NAME_nq + NAME_nv], y[NAME_nq + NAME_nv + 1] / fast) > limit;
+    off = NAME_loop_off_loops(&m->loop, m->now.row, NAME_row);
+    if (off < 0.0) return 0; /* near a singular position: later */
+    m->now.open = off > fmin(1e-5, fmax(DRIFT, m->now.tolerance));
     return m->now.open;
 }
 

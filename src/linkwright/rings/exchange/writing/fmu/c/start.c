@@ -8,11 +8,8 @@
 
 static int is_closed(struct NAME_instance *m)
 {
-    double y[NAME_projection_outputs], fast = 1.0;
-    int i;
-    if (!NAME_nlam) return 1;
-    for (i = 0; i < NAME_nv; i++) fast = fmax(fast, fabs(m->now.row[NAME_nq + i]));
-    return !NAME_projection(m->now.row, y) && y[NAME_nq + NAME_nv] < NAME_CLOSED_START && y[NAME_nq + NAME_nv + 1] < NAME_CLOSED_START * fast;
+    const double off = NAME_nlam ? NAME_loop_off_loops(&m->loop, m->now.row, NAME_row) : 0.0;
+    return off >= 0.0 && off < NAME_CLOSED_START;
 }
 
 /* Both ends of the way in a table of two rows. */
