@@ -384,14 +384,14 @@ class Description(ElementSections):
         return tuple(x for x in elements.every(self) if x.pulls)
 
     @property
-    def touching(self) -> tuple[Any, ...]:
+    def touch_laws(self) -> tuple[Any, ...]:
         """Return the laws of surfaces that may touch."""
-        return self.contacts
+        return (*self.contacts, *self.clearances)
 
     @property
     def one_sided(self) -> bool:
         """Return True if a run has what only pushes: rigid stops, ropes, rows of constraints with a travel, surfaces that touch."""
-        return bool(self.rigid_stops or self.contacts) or any(x.row_travel is not None for x in elements.constraints(self))
+        return bool(self.rigid_stops or self.touch_laws) or any(x.row_travel is not None for x in elements.constraints(self))
 
     @property
     def rubbing(self) -> tuple[Friction, ...]:

@@ -222,7 +222,7 @@ class Simulation:
 
     def __post_init__(self) -> None:
         self.samples = sample_times(self.options.sample_interval, self.start.t, self.t_end)
-        rubs = any(x.mu for x in self.system.description.touching)
+        rubs = any(x.mu for x in self.system.description.touch_laws)
         self.needs_power = bool(self.drive or self.wrench or self.control or rubs) or any(
             not f.conservative for f in forces.of_description(self.system.description)
         )
@@ -237,7 +237,7 @@ class Simulation:
         self.ends = {
             e.key: e for e in rigid_stops.ends_of(self.loops.skel) if not e.row or e.constraint(self.loops.skel).name not in self.off
         }
-        self.touches: tuple[Touch, ...] = self.system.kernels.touches if self.system.description.touching else ()
+        self.touches: tuple[Touch, ...] = self.system.kernels.touches if self.system.description.touch_laws else ()
         ends = rigid_stops.events_of(self.loops, tuple(self.ends.values()))
         self.events = (*self.events, *ends, *(touches.events_of(self.loops, self.touches) if self.touches else ()))
         self.slips = any(float(x.mu) > 0.0 for x in self.touches)
