@@ -12,7 +12,7 @@ arithmetic for codes that handle many states at once.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from linkwright.compiler.sums import INPUTS, LANE, LEAST, NUMBERS, TOTAL, Operat
 
 FEWEST, MOST = 60, 30_000  # operations of programs that are looked at: smaller ones gain nothing, larger ones would take long
 _PRODUCTS = (int(Op.MUL), int(Op.DIV))
+_CONSTANT, _INPUT, _SUB, _NEG = (int(op) for op in (Op.CONST, Op.INPUT, Op.SUB, Op.NEG))  # comparing whole numbers is quicker
 
 MOST_LIKE_PARTS = 16  # parts side by side
 EXPLAINED = 0.05  # share of the operations that must distinguish the parts
@@ -327,14 +328,14 @@ class CanonicalView:
 
     def __init__(self, program: Program):
         self.ops, self.results = program.ops, program.results
-        self.kind = [int(Op.ADD) if op[0] == Op.SUB else int(op[0]) for op in self.ops]
+        self.kind = [int(Op.ADD) if op[0] == _SUB else int(op[0]) for op in self.ops]
         self.base = [(1, k) for k in range(len(self.ops))]  # sign and operation without negations
         readers: list[list[int]] = [[] for _ in self.ops]
         for k, op in enumerate(self.ops):
-            if op[0] == Op.NEG:
+            if op[0] == _NEG:
                 sign, a = self.base[op[1]]
                 self.base[k] = (-sign, a)
-            else:
+            elif op[0] > _INPUT:
                 for a in operands(op):
                     readers[self.base[a][1]].append(k)
         self.delivered = {self.base[r][1] for r in self.results}
@@ -344,25 +345,28 @@ class CanonicalView:
             for k, kind in enumerate(self.kind)
         ]
         self.terms = self._terms()
-        self.counted = [k for k, kind in enumerate(self.kind) if kind > Op.INPUT and kind != Op.NEG and not self.inner[k]]
+        self.counted = [k for k, kind in enumerate(self.kind) if kind > _INPUT and kind != _NEG and not self.inner[k]]
 
     def _terms(self) -> list[list[Signed]]:
         found: list[list[Signed]] = []
+        base, inner = self.base, self.inner
         for op in self.ops:
-            mine = [self.base[a] for a in operands(op)]
-            if op[0] == Op.SUB:
+            mine = [base[a] for a in operands(op)] if op[0] > _INPUT else []
+            if op[0] == _SUB:
                 mine[1] = (-mine[1][0], mine[1][1])
-            if any(self.inner[a] for _, a in mine):
-                mine = [(s * t, b) for s, a in mine for t, b in (found[a] if self.inner[a] else [(1, a)])]
+            for _, a in mine:
+                if inner[a]:
+                    mine = [(s * t, b) for s, a in mine for t, b in (found[a] if inner[a] else [(1, a)])]
+                    break
             found.append(mine)
         return found
 
     def levels(self) -> list[list[int]]:
         """Operations by depth: like ones are equally deep."""
-        depth = [0] * len(self.ops)
+        depth, terms = [0] * len(self.ops), self.terms
         levels: list[list[int]] = []
         for k in self.counted:
-            depth[k] = 1 + max([depth[a] for _, a in self.terms[k]])
+            depth[k] = 1 + max([depth[a] for _, a in terms[k]])
             if depth[k] > len(levels):
                 levels.append([])
             levels[depth[k] - 1].append(k)
@@ -440,6 +444,8 @@ def single(bits: int) -> bool:
 
 
 def numbers_of(bits: int) -> list[int]:
+    if bits & (bits - 1) == 0:
+        return [bits.bit_length() - 1] if bits else []
     return [i for i in range(bits.bit_length()) if bits >> i & 1]
 
 
@@ -453,6 +459,7 @@ class Packs:
         self.key: dict[tuple[int, int], int] = {}  # (operation, part) -> pack
         self.members: list[list[int]] = []  # operation of each part
         self.terms: dict[tuple[int, int], list[Signed]] = {}  # (operation, part) -> operands in an order all parts share
+        self._over: dict[int, list[int]] = {}
         home = {b: i for i, part in enumerate(found) for b in numbers_of(part)}
         self._take_inputs(home)
         likely = self._likely(home)
@@ -503,21 +510,29 @@ class Packs:
     def _take(self, level: Sequence[int], likely: Sequence[int]) -> None:
         """Packs among operations of equal depth."""
         groups: dict[tuple[int, ...], dict[int, int]] = {}
-        met: Counter[tuple[int, ...]] = Counter()  # those that differ in constants only are paired in order
+        met: defaultdict[tuple[int, ...], int] = defaultdict(int)  # those that differ in constants only are paired in order
+        own, terms = self.own, self.view.terms
         for k in level:
-            below = union([own for own in [self.own[a] for _, a in self.view.terms[k]] if single(own)])  # copies may be anywhere
-            for i in numbers_of(below or likely[k]) if single(below) else []:
-                key = self._key(k, i)
-                groups.setdefault((met[i, *key], *key), {})[i] = k
-                met[i, *key] += 1
+            below = 0
+            for _, a in terms[k]:
+                if own[a] & (own[a] - 1) == 0:  # copies may be anywhere
+                    below |= own[a]
+            if below & (below - 1):
+                continue
+            for i in (below.bit_length() - 1,) if below else numbers_of(likely[k]):
+                key = (i, *self._key(k, i))
+                groups.setdefault((met[key], *key[1:]), {})[i] = k
+                met[key] += 1
         for group in groups.values():
             self._accept(group)
 
     def _key(self, k: int, lane: int) -> tuple[int, ...]:
         """Key of an operation: what it does to which operands, in an order all parts share."""
-        terms, kind = self.view.terms[k], self.view.kind[k]
-        keys = [self.key_of(a, lane) for _, a in terms]
-        if kind in SYMMETRIC:
+        kinds, own, known = self.view.kind, self.own, self.key
+        terms, kind = self.view.terms[k], kinds[k]
+        # as `key_of`, written out: this is done for every operand of a program
+        keys = [NUMBER if kinds[a] == _CONSTANT else known[a, lane] if own[a] >> lane & 1 else ~a for _, a in terms]
+        if kind in SYMMETRIC and len(keys) > 1:
             order = sorted(range(len(keys)), key=keys.__getitem__)
             terms, keys = [terms[j] for j in order], [keys[j] for j in order]
         self.terms[k, lane] = terms
@@ -525,12 +540,17 @@ class Packs:
 
     def key_of(self, k: int, lane: int) -> int:
         """Key of an operand: a pack, a narrow operation or a constant."""
-        if self.view.kind[k] == Op.CONST:
+        if self.view.kind[k] == _CONSTANT:
             return NUMBER
         return self.key[k, lane] if self.own[k] >> lane & 1 else ~k
 
     def over_parts(self, k: int) -> list[int]:
         """Packs of which a sum or minimum reads every lane once, as a term."""
+        if k not in self._over:
+            self._over[k] = self._over_parts(k)
+        return self._over[k]
+
+    def _over_parts(self, k: int) -> list[int]:
         if self.view.kind[k] not in CHAINS or self.own[k] or len(self.view.terms[k]) < self.n:
             return []
         met: dict[int, list[int]] = {}

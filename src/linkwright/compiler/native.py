@@ -49,7 +49,7 @@ def require() -> None:
     if not available():
         raise NativeCodeError(
             f"Native code needs the package llvmlite, {'.'.join(map(str, OLDEST))} or newer, which is not installed. Install it with "
-            "`pip install llvmlite`, or choose engine='python', which gives the same results more slowly."
+            "`pip install llvmlite`, or choose engine='python', which gives the same results to round-off, more slowly."
         )
 
 

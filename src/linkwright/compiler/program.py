@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,8 +84,10 @@ class Program:
     @cached_property
     def digest(self) -> str:
         """Hash of operations, inputs and outputs: programs of one digest have the same machine code."""
-        ops = [(int(op), float(a), b, c) if op == Op.CONST else (int(op), int(a), b, c) for op, a, b, c in self.ops]
-        return hashlib.sha256(repr((ops, self.results, self.inputs, self.outputs)).encode()).hexdigest()
+        numbers = np.fromiter(chain.from_iterable(self.ops), dtype="<f8", count=4 * len(self.ops))  # whole numbers are exact in floats
+        found = hashlib.sha256(numbers.tobytes())
+        found.update(repr((self.results, self.inputs, self.outputs)).encode())
+        return found.hexdigest()
 
     @cached_property
     def operations(self) -> int:
