@@ -11,6 +11,7 @@ import pytest
 import linkwright as lw
 from linkwright.numerics.scalars import where
 from tests.rings.exchange.writing.fmu.units import CS, ME, differences, export, opened, simulated
+from tests.simulation.random_passages import case
 from tests.sweeps import sweep
 
 MASS, STIFF, GAP, SPEED = 2.0, 450.0, 0.05, 1.0
@@ -111,6 +112,17 @@ def test_a_mechanism_passes_a_singular_position(tmp_path):
         for k in range(60):
             u.step(0.01 * k, 0.01)
         assert any("near a singular position" in x for x in u.messages)
+
+
+@sweep("number", range(48), now=[20])
+def test_units_pass_singular_positions_of_random_mechanisms(number, tmp_path):
+    """Against reduced equations that are regular there, as steps of exported C."""
+    given = case(number)
+    m = lw.load(given.model)
+    st = m.system.assemble(v=given.speeds)
+    path = export(m, tmp_path / "unit.fmu", start=st, parameters=[], outputs=[given.channel])
+    found = simulated(path, CS, given.seconds, output_interval=given.seconds / 20)[given.channel]
+    assert abs(found[-1] - found[0] - given.right) < 2e-4
 
 
 @pytest.mark.slow
