@@ -280,6 +280,7 @@ def _entries(kind: Any, space: bool, place: str) -> Iterator[tuple[tuple[str, st
             given = {n: r for n, r in own.items() if n not in out}
             for values in itertools.product(VALUES, repeat=min(len(given), 4)):
                 texts = itertools.chain(values, itertools.repeat(VALUES[0]))
+                texts = (f"{x}/50" if kind.by_load and n == "radius" else x for n, x in zip(given, texts, strict=False))  # it would jam
                 sized = zip(given.items(), texts, strict=False)
                 yield (*typed, *placed, *((elements.key_of(n, r), _number(r, x, space)) for (n, r), x in sized))
 

@@ -1,9 +1,13 @@
-"""Friction in a joint, smooth through zero speed so that a run can pass a reversal.
+"""Friction in a joint: viscous, constant, and by the load of the joint.
 
-    effort   -coulomb tanh(v / speed) - viscous v
+    effort   -coulomb tanh(v / speed) - viscous v        without `speed`: -coulomb sign(v) - viscous v, and it sticks
+
+A friction that sticks holds its joint at rest up to its bound. Runs and `s.forward` have that law (`mechanics.dry_friction`). Equations
+that cannot switch, those of batches, environments and exported code, turn it round over `STAND_IN`. The part that grows with the joint's
+load (mu, radius) needs the reactions, so it is no law of a travel: inverse dynamics and the same runs add it.
 
 Velocities that make up a vector (of a ball, of a free or planar joint) meet dry friction together: coulomb against the direction of the
-vector, tanh of its size. The part that grows with the joint's load (mu, radius) needs the reactions; inverse dynamics adds it.
+vector, tanh of its size. It is always smooth.
 """
 
 from __future__ import annotations
@@ -17,10 +21,13 @@ import numpy as np
 from linkwright.elements.base import Looks, ModelElement, Scalar, either, held, in_joint, needs, number, place
 from linkwright.errors import Source
 
+STAND_IN = 0.01  # rad/s or m/s: over which friction that sticks turns round in equations that are integrated without events
+CREEP = 1e-9  # the same in inverse dynamics, where nothing is integrated: above 2e-8 it has its whole effort
+
 
 @dataclass(frozen=True)
 class Friction(ModelElement):
-    """Smooth friction of a joint: -coulomb tanh(v/speed) - viscous v; `mu`, `radius`: by its load."""
+    """Friction of a joint: -coulomb sign(v) - viscous v; `mu`, `radius`: by its load; `speed`: smooth, tanh(v/speed) for the sign."""
 
     section, word, held_in = "friction", "friction", "frictions"
     of_speed = True
@@ -34,10 +41,22 @@ class Friction(ModelElement):
     joint: str = in_joint(named=True, one="mu")
     coulomb: Scalar = number("effort", "constant effort against the motion", 0.0, least=0.0, absent=True)
     viscous: Scalar = number("effort/rate", "effort at a rate of one", 0.0, least=0.0, absent=True)
-    speed: Scalar = number("rate", "over which `coulomb` and `mu` turn round", 0.01, above=0.0, absent=True)
+    speed: Scalar = number(
+        "rate", "over which `coulomb` and `mu` turn round; without it they stick", 0.0, above=0.0, absent=True, fixed=(0.0,)
+    )
     mu: Scalar = number("pure number", "coefficient of friction by the load of the joint", 0.0, least=0.0, absent=True)
     radius: Scalar = number("length", "of the pin, the lever of `mu`", 0.0, least=0.0, absent=True)
     where: Source | None = place()
+
+    @property
+    def smooth(self) -> bool:
+        """Return True if it turns round over a speed and never sticks."""
+        return not (isinstance(self.speed, (int, float)) and self.speed == 0.0)
+
+    @property
+    def smooth_speed(self) -> Scalar:
+        """Speed over which it turns round where it does not stick."""
+        return self.speed if self.smooth else CREEP
 
     def law(self, at: Any) -> Any:
         return -self._against(at)
@@ -48,8 +67,8 @@ class Friction(ModelElement):
     def _against(self, at: Any) -> Any:
         size = at.size
         if size is None:
-            return self.coulomb * np.tanh(at.v / self.speed) + self.viscous * at.v
-        return (self.coulomb * np.tanh(size / self.speed) / size + self.viscous) * at.v
+            return self.coulomb * np.tanh(at.v / self.smooth_speed) + self.viscous * at.v
+        return (self.coulomb * np.tanh(size / self.smooth_speed) / size + self.viscous) * at.v
 
     def effective(self, turns: bool) -> bool:
         return bool(float(self.coulomb) or float(self.viscous) or (float(self.mu) and (float(self.radius) or not turns)))

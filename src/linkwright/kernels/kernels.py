@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 # Variant(drivers=("A",))                 the motion of A is prescribed: one row more, whose multiplier is the drive's effort
 # Variant(armature=(0.02, 0.0, 0.0))      inertias of rotors (motors seen through their gears) on the tree's joints
 # Variant(without=("rod1",))              a rod, cut joint, coupling or gear that holds nothing any more
+# Variant(dry=False)                      friction that sticks is left to `mechanics.dry_friction`
 # Variant(power=True)                     kernels of time steppers also give the rates of three works, for the energy balance
 
 
@@ -72,6 +73,7 @@ class Variant:
     armature: tuple[float, ...] = ()  # one entry per velocity, added to the diagonal of M; empty: none
     without: tuple[str, ...] = ()  # closing conditions left out
     power: bool = False
+    dry: bool = True  # False: without friction that sticks, which runs add by its rows
 
     def checked(self, skel: Skeleton) -> Variant:
         """The same with plain numbers, or an error that says what is wrong."""
@@ -415,12 +417,20 @@ class Kernels:
         """The planned equations, on numbers or with (traced) values of the parameters."""
         plan = self.plan_of(solve)
         if not len(self.parameters):
-            return replace(self._numeric, plan=plan)
+            sharp = self._friction_in(solve) == forces.SHARP
+            return replace(self._numeric, plan=plan, forces=forces.of_description(self.tree.description) if sharp else self._forces)
         loops = self.varied_loops(values)
         plan = replace(plan, idle=tuple(spin_rows(loops.skel, plan.spins))) if plan.spins and plan.idle else plan
         if self.numbers is not None and len(values) > self.measures_from:
             plan = _measured(plan, iter([1.0 / x for x in values[self.measures_from :]]))
-        return replace(self._numeric, loops=loops, forces=tuple(forces.of_description(loops.skel.tree.description)), plan=plan)
+        acting = forces.of_description(loops.skel.tree.description, self._friction_in(solve))
+        return replace(self._numeric, loops=loops, forces=acting, plan=plan)
+
+    def _friction_in(self, solve: str) -> str:
+        """How friction that sticks acts in the equations of one solve."""
+        if not self.chosen.dry:
+            return forces.VISCOUS
+        return forces.SHARP if solve.startswith("inverse") else forces.SOFT
 
     def varied_loops(self, values: Any) -> Loops:
         """The loops with (traced) values of the parameters."""
@@ -465,7 +475,7 @@ class Kernels:
 
     @cached_property
     def _forces(self) -> tuple[Any, ...]:
-        return tuple(forces.of_description(self.tree.description))
+        return forces.of_description(self.tree.description, self._friction_in("sslm"))
 
     @cached_property
     def plan(self) -> EliminationPlan:

@@ -17,6 +17,7 @@ from linkwright.mechanics.closing.newton import Bounds, Onto, PositionRows, Rule
 from linkwright.mechanics.closing.singular_passage import SUSPECT, AccelerationRows, RowDerivatives, branch_velocity, followed, mended
 from linkwright.mechanics.closing.smooth_branch import STILL, Branch, accelerations, across, on_loops, passing
 from linkwright.mechanics.constraints.loops import block_places
+from linkwright.mechanics.dynamics.coordinate_efforts import EffortRows
 from linkwright.mechanics.dynamics.terms import Terms, of_matrices
 from linkwright.mechanics.formulations import FORMULATIONS, Formulation, create
 from linkwright.mechanics.formulations.forward import LOST, Forward, forward, tangent
@@ -94,6 +95,13 @@ class RankRevealing:
         power = pushed["power"][0] - calm["power"][0] - x["tau"] @ x["v"] if self.kernels.chosen.power else 0.0
         return {"dq": qdot(self.kernels.loops.skel, x["q"], dv), "dv": dv, "power": np.array([power])}
 
+    def effort_terms(self, x: Inputs, rows: EffortRows) -> dict[str, Any]:
+        """Terms of efforts along coordinates."""
+        T = self._terms(x)
+        assert T.place is not None
+        found = rows.by_differences(T.place, lambda more: forward(T, x["tau"] + more, rank=self.kernels.generic_rank))
+        return found._asdict()
+
     def _qdot(self, x: Inputs) -> np.ndarray:
         return x["v"] if len(x["q"]) == len(x["v"]) else qdot(self.kernels.loops.skel, x["q"], x["v"])
 
@@ -109,7 +117,7 @@ class RankRevealing:
         return TracedPassage(self.kernels)
 
     def inverse(self, x: Inputs) -> dict[str, Any]:
-        eq, cut, t = self._equations(x)
+        eq, cut, t = self._equations(x, "inverse")
         near = eq.loops.skel.unpack(x["q"], cut)
         at = Instant(eq.loops.skel, x["q"], x["v"], t, near)
         pushes = at.pushes(eq.forces)
@@ -148,11 +156,11 @@ class RankRevealing:
 
     # ---------------------------------------------------------------- the float path
 
-    def _equations(self, x: Inputs) -> tuple[Equations, np.ndarray, float]:
+    def _equations(self, x: Inputs, solve: str = "sslm") -> tuple[Equations, np.ndarray, float]:
         """Equations at these values of the parameters and drivers, reference coordinates of the cut joints, time."""
         defaults = self.kernels.defaults
         t = float(x.get("t", np.zeros(1))[0])
-        eq = self.kernels.equations(x.get("parameters", defaults["parameters"]))
+        eq = self.kernels.equations(x.get("parameters", defaults["parameters"]), solve)
         if eq.drivers:
             eq = eq.moved(x["drive"], x["speed"], x["acceleration"], at=t)
         return eq, x.get("near", defaults["near"]), t

@@ -399,6 +399,11 @@ class Description(ElementSections):
         return tuple(x for x in self.frictions if x.mu)
 
     @property
+    def rubs(self) -> bool:
+        """Return True if some friction grows with a load, or may stick."""
+        return bool(self.rubbing) or any(not x.smooth and x.coulomb for x in self.frictions)
+
+    @property
     def planar(self) -> bool:
         return self.plane is not None
 

@@ -18,7 +18,6 @@ import numpy as np
 
 from linkwright import elements
 from linkwright.errors import LinkwrightError, counted, degrees_of_freedom
-from linkwright.mechanics.inverse import rubbing_effort
 from linkwright.mechanics.inverse.loads import meshes_not_modeled
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Description
@@ -166,7 +165,7 @@ def _given_back(c: Trajectory) -> float | None:
     for i in np.linspace(0, len(c) - 1, FORWARD_AT + 2).astype(int)[1:-1]:
         loads = c.instant(int(i)).loads
         try:
-            found = system.forward(c.state(int(i)), tau=_with_load_friction(c.skel.tree.description, loads))
+            found = system.forward(c.state(int(i)), tau=dict(loads.tau))
         except LinkwrightError:
             return None
         got, wanted = np.asarray(found.a), c.a[i]
@@ -176,14 +175,6 @@ def _given_back(c: Trajectory) -> float | None:
         worst = max(worst, float(np.abs(got - wanted).max(initial=0.0)))
         largest = max(largest, float(np.abs(c.a[i]).max()), float(np.abs(c.v[i]).max()) ** 2)
     return worst / largest if largest > 0.0 else worst
-
-
-def _with_load_friction(d: Description, loads: Any) -> dict[str, float]:
-    """Drive torques and forces and the friction by load, which forward dynamics does not compute by itself."""
-    out: dict[str, float] = dict(loads.tau)
-    for f in d.rubbing:
-        out[f.joint] = out.get(f.joint, 0.0) + float(rubbing_effort(loads, f))
-    return out
 
 
 def _unique(c: Trajectory, asked: Sequence[str] | None = None) -> Check:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from linkwright.kernels.driven_motion import Walking
     from linkwright.kernels.kernel import Kernel
     from linkwright.kernels.kernels import Kernels, KernelStructure
+    from linkwright.simulation.joint_friction import JointFriction
     from linkwright.system.system import System
 
 ENGINES = ("native", "python")
@@ -150,7 +151,7 @@ class Compiled:
     @cached_property
     def forces(self) -> tuple[Force, ...]:
         """Forces of elements, in a fixed order."""
-        return forces.of_description(self.description)
+        return forces.of_description(self.description, forces.SOFT)
 
     @cached_property
     def stores(self) -> Stores:
@@ -401,9 +402,17 @@ class Compiled:
         """The instant of a state with these accelerations."""
         return Instant(self.skel, st.q, st.v, st.t, st.references, a, motion=self.motion(st))
 
-    def applied(self, st: State, *, outside: bool = False) -> list[tuple[int, Any]]:
+    def applied(self, st: State, *, outside: bool = False, friction: str = forces.SOFT) -> list[tuple[int, Any]]:
         """Wrenches of all forces of the model on bodies, or only of those that come from outside the machine."""
-        return st.instant.pushes(f for f in self.forces if f.from_outside or not outside)
+        acting = self.forces if friction == forces.SOFT else forces.of_description(self.description, friction)
+        return st.instant.pushes(f for f in acting if f.from_outside or not outside)
+
+    @cached_property
+    def friction(self) -> JointFriction | None:
+        """Dry friction of the joints that no law of a travel has; None where there is none."""
+        from linkwright.simulation.joint_friction import JointFriction
+
+        return JointFriction.of(self.loops, self.motion(self.start)) if self.description.rubs else None
 
     # ---------------------------------------------------------------- checks of arguments
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from linkwright.mechanics.closing.idle_motions import idle_motions
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.dynamics.terms import BlockPlaces, Terms
 from linkwright.mechanics.dynamics.terms import terms as tree_terms
+from linkwright.mechanics.forces import SHARP, SOFT, VISCOUS
 from linkwright.mechanics.formulations.forward import Forward
 from linkwright.mechanics.formulations.forward import forward as solved_forward
 from linkwright.mechanics.instant import Instant
@@ -30,6 +32,7 @@ from linkwright.results.forward_results import Acceleration, Crosscheck
 from linkwright.results.forward_results import crosscheck as crosscheck_of
 from linkwright.results.state import State
 from linkwright.results.state_loads import KernelLoads
+from linkwright.simulation.joint_friction import float_forward, kernel_forward
 from linkwright.system.compiled import Compiled
 from linkwright.text.units import KINDS
 
@@ -68,11 +71,14 @@ def terms(core: Compiled, st: State, wrench: Mapping[str, Any] | None = None, mo
     return terms_on_floats(core, st, wrench, more)
 
 
-def terms_on_floats(core: Compiled, st: State, wrench: Mapping[str, Any] | None = None, more: Sequence[tuple[int, Any]] = ()) -> Terms:
+def terms_on_floats(
+    core: Compiled, st: State, wrench: Mapping[str, Any] | None = None, more: Sequence[tuple[int, Any]] = (), *, friction: str = SOFT
+) -> Terms:
     """The same from the equations as they are written: what formulations solve."""
     core.kernels.need_masses()
     core.need_closed(st)
-    return tree_terms(core.loops, st.q, st.v, st.t, st.references, [*core.applied(st), *wrenches(core.skel, st, wrench or {}), *more])
+    pushes = [*core.applied(st, friction=friction), *wrenches(core.skel, st, wrench or {}), *more]
+    return tree_terms(core.loops, st.q, st.v, st.t, st.references, pushes)
 
 
 def _block_places(core: Compiled) -> BlockPlaces:
@@ -88,18 +94,26 @@ def forward(
 ) -> Acceleration:
     """See `System.forward`."""
 
+    friction = core.friction
+
     def solved() -> Forward:
         effort, pushes = efforts(core.assembler, st, tau)
         direction = None if branch is None else core.assembler.branch(st, branch)
-        T = terms_on_floats(core, st, wrench, pushes)
+        T = terms_on_floats(core, st, wrench, pushes, friction=SOFT if friction is None else VISCOUS)
         core.need_along(st)
-        return solved_forward(T, effort, formulation, limit=limit, branch=direction)
+        solve = partial(solved_forward, T, formulation=formulation, limit=limit, branch=direction)
+        return solve(effort) if friction is None else float_forward(T, effort, friction, solve)
 
     plain = wrench is None and branch is None and limit == "smooth" and isinstance(formulation, str) and formulation == "auto"
     kernel = core.ready("accelerations") if plain and _is_of(core, st) else None
     if kernel is not None:
         effort, pushes = efforts(core.assembler, st, tau)
-        found = None if pushes else kernel.healthy((st.q, st.v, effort), core.optional_inputs(kernel, st))
+        if pushes:
+            found = None
+        elif friction is not None:
+            found = kernel_forward(core, st, effort, friction)
+        else:
+            found = kernel.healthy((st.q, st.v, effort), core.optional_inputs(kernel, st))
         if found is not None and found.gap[0] < OPEN:
             return Acceleration(found.a, found.lam, core.v_names, st, solved)
     return Acceleration.of(solved(), core.v_names, st)
@@ -205,7 +219,7 @@ def loads_on_floats(
         there = mirrored(other, st)
         acceleration = other.assembler.accelerations(there, _of_joints(other, core.instant(st, acceleration)), [])
     given = wrenches(other.skel, there, wrench or {})
-    pushes = [*other.applied(there), *given]
+    pushes = [*other.applied(there, friction=SHARP), *given]
     outside = [*other.applied(there, outside=True), *given]
     acceleration = _spun_freely(other, there, acceleration, pushes)
     at = (other.loops, there.q, there.v, acceleration, there.t, there.references)

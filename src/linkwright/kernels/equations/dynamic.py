@@ -23,10 +23,9 @@ from linkwright.kernels.equations.kinematic import Arrays, largest, normalized, 
 from linkwright.kernels.equations.residuals import ResidualEquations
 from linkwright.kernels.equations.tasks import TaskRow, task_motion
 from linkwright.mechanics.closing.idle_motions import idle_rows, let_go
-from linkwright.mechanics.constraints import workless_wrenches
 from linkwright.mechanics.constraints.driver import EliminationPlan, Order, driven
 from linkwright.mechanics.dynamics import tree as dynamics
-from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint_wrench, labeled
+from linkwright.mechanics.dynamics.reactions import constraint_part, every_joint_wrench, labeled, separating
 from linkwright.mechanics.dynamics.terms import Terms, along_world, terms, to_joint_axes
 from linkwright.mechanics.formulations import RawSolution, traced
 from linkwright.mechanics.formulations.kkt import saddle
@@ -57,6 +56,10 @@ class Equations(ResidualEquations):
     def joint_axis_terms(self, q: Any, v: Any, t: Any, cut: Any) -> Terms:
         """All terms in the standard rows and axes, forces applied."""
         return self._terms(q, v, t, cut, body_axes=False)
+
+    def place(self, q: Any, v: Any, t: Any, near: Any) -> Instant:
+        """The instant of a state with the closure of the loops, the forces acting."""
+        return _place(self.joint_axis_terms(q, v, t, near))
 
     def _solve(self, T: Terms, tau: Any, formulation: str) -> RawSolution:
         """Accelerations and multipliers of the terms' rows by one formulation, or by the saddle-point matrix as a whole."""
@@ -394,7 +397,7 @@ class Equations(ResidualEquations):
         return {"wrench": self._wrenches(_place(self._terms(q, v, t, near, body_axes=False)), a, lam)}
 
     def _wrenches(self, place: Instant, a: Any, lam: Any, pushes: Sequence[tuple[int, Any]] = ()) -> Any:
-        place = place.with_external((*place.external, *pushes, *self._separating(place, lam)))
+        place = place.with_external((*place.external, *pushes, *separating(place, lam)))
         wrenches = {w.joint: constraint_part(place, w) for w in every_joint_wrench(place, lam, a)}
         absent = np.zeros(6)  # a joint that is switched off
         parts = [np.concatenate([wrenches[j].moment, wrenches[j].force]) if j in wrenches else absent for j in self.joints]
@@ -404,14 +407,6 @@ class Equations(ResidualEquations):
     def joints(self) -> list[str]:
         """Names of the joints in the order of `wrench`."""
         return [j.name for j in self.loops.skel.tree.description.joints]
-
-    def _separating(self, place: Instant, lam: Any) -> list[tuple[int, Any]]:
-        """Gear teeth push the wheels apart as well as around, cams push at their contact, belts have a pretension."""
-        out = []
-        for c, part, rows in zip(place.loops.constraints, place.closure.parts, place.closure.rows, strict=True):
-            found = workless_wrenches(c, place.loops.skel, place.motion, part, lam[rows], place.references)
-            out += [(n, w) for n, w in found if n >= 0]
-        return out
 
     def _effort_columns(self, place: Instant) -> Any:
         """B: what a unit effort of each drive does in the tree's coordinates; a unit vector for a joint of the tree."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwright import joints
+from linkwright.mechanics.constraints import workless_wrenches
 from linkwright.mechanics.constraints.loops import loop_wrenches
 from linkwright.mechanics.dynamics.tree import joint_wrenches
 from linkwright.mechanics.instant import Instant
@@ -61,6 +62,15 @@ def every_joint_wrench(place: Instant, lam: Any, a: Any, *, inertial: bool = Tru
         second = skel.node(joint.second)
         G = dict(place.closure.parts[k].G)[second]
         out.append(_at_joint(place, joint, G.T @ lam[place.closure.rows[k]], second))
+    return out
+
+
+def separating(place: Instant, lam: Any) -> list[tuple[int, Any]]:
+    """Wrenches that do no work: gear teeth push the wheels apart as well as around, cams push at their contact, belts have a pretension."""
+    out = []
+    for c, part, rows in zip(place.loops.constraints, place.closure.parts, place.closure.rows, strict=True):
+        found = workless_wrenches(c, place.loops.skel, place.motion, part, lam[rows], place.references)
+        out += [(n, w) for n, w in found if n >= 0]
     return out
 
 

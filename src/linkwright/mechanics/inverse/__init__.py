@@ -133,7 +133,8 @@ def _once(p: InverseProblem, method: Method, given: Choices) -> Loads:
 
 
 def load_friction(loads: Loads) -> list[tuple[int, Any]]:
-    """-mu |F| radius tanh(v / speed) in each rubbing joint (a slider: -mu |F| tanh), from the reactions found so far; analytic."""
+    """-mu |F| radius sign(v) in each rubbing joint (a slider: -mu |F| sign), from the reactions found so far; tanh(v / speed) in the place
+    of the sign with a speed, or with one that is next to nothing: analytic."""
     place = loads.problem.place
     out: list[tuple[int, Any]] = []
     for f in place.loops.skel.tree.description.rubbing:
@@ -149,7 +150,7 @@ def rubbing_effort(loads: Loads, f: Friction) -> Any:
     joint, (i,) = part
     lever = f.radius if part.kinds == {"angle"} else 1.0
     F = loads.reaction(joint.name).force
-    return -f.mu * lever * np.sqrt(F @ F) * np.tanh(place.speed(joint, i) / f.speed)
+    return -f.mu * lever * np.sqrt(F @ F) * np.tanh(place.speed(joint, i) / f.smooth_speed)
 
 
 __all__ = [

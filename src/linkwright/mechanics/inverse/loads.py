@@ -16,9 +16,8 @@ from linkwright import elements
 from linkwright.errors import ChannelError, UsageError, nearest
 from linkwright.files.tables import Result, Table
 from linkwright.mechanics import forces
-from linkwright.mechanics.constraints import workless_wrenches
 from linkwright.mechanics.constraints.belt import BeltConstraint
-from linkwright.mechanics.dynamics.reactions import JointWrench, constraint_part
+from linkwright.mechanics.dynamics.reactions import JointWrench, constraint_part, separating
 from linkwright.mechanics.dynamics.tree import body_inertias, moment_point
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.choice import UNIQUE, joint_wrenches
@@ -113,10 +112,7 @@ class Loads(Result):
 
     def _with_workless_forces(self) -> InverseProblem:
         p = self.problem
-        skel, extra = p.place.loops.skel, []
-        for c, part, rows in zip(p.place.loops.constraints, p.place.closure.parts, p.terms.rows, strict=True):
-            found = workless_wrenches(c, skel, p.place.motion, part, self.lam_all[rows], p.place.references)
-            extra += [(n, w) for n, w in found if n >= 0]
+        extra = separating(p.place, self.lam_all)
         return replace(p, place=p.place.with_external((*p.place.external, *extra))) if extra else p
 
     @cached_property

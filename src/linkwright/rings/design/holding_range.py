@@ -28,6 +28,7 @@ from linkwright.api import (
     coordinates,
     counted,
     cycles,
+    forces,
     inverse,
     is_rotary,
     listing,
@@ -191,15 +192,6 @@ def _finite(x: float) -> float | None:
 # -------------------------------------------------------------------- computing
 
 
-class _Joint(NamedTuple):
-    """A joint with dry friction: mu times radius, and the constant part."""
-
-    name: str
-    joint: str
-    by_load: float
-    constant: float
-
-
 class _Ends(NamedTuple):
     """The range at one position."""
 
@@ -221,21 +213,21 @@ def holding_range(m: Mechanism, drive: str | None, *, steps: int, start: Any, st
     return _Statics(m, c, joints).result()
 
 
-def _joints(d: Description) -> tuple[_Joint, ...]:
+def _joints(d: Description) -> tuple[forces.FrictionRow, ...]:
     """Joints with dry friction; raise UsageError if there is none, or masses are missing."""
     out = []
     for f in d.frictions:
         if not (float(f.mu) or float(f.coulomb)):
             continue
-        part = coordinates.joint_part(d, f.joint)
-        if len(part.entries) > 1:
+        row = forces.friction_row(d, f)
+        if row is None:
+            count = len(coordinates.joint_part(d, f.joint).entries)
             raise UsageError(
-                f"friction '{f.name}' acts in {len(part.entries)} directions of joint '{f.joint}' at once. A holding range covers friction "
+                f"friction '{f.name}' acts in {count} directions of joint '{f.joint}' at once. A holding range covers friction "
                 "in hinges, sliders and single directions of a joint.",
                 name=f.name,
             )
-        lever = float(f.radius) if part.kinds == {"angle"} else 1.0
-        out.append(_Joint(f.joint, part.joint.name, float(f.mu) * lever, float(f.coulomb)))
+        out.append(row)
     out = [x for x in out if x.by_load or x.constant]
     if not out:
         viscous = " Viscous friction holds nothing at rest." if d.frictions else ""
@@ -268,7 +260,7 @@ def _positions(m: Mechanism, drive: str | None, steps: int, start: Any, stop: An
 class _Statics:
     """A mechanism at rest along the positions of a drive."""
 
-    def __init__(self, m: Mechanism, c: Trajectory, joints: Sequence[_Joint]):
+    def __init__(self, m: Mechanism, c: Trajectory, joints: Sequence[forces.FrictionRow]):
         self.system, self.description, self.c, self.joints = m.system, m.description, c, tuple(joints)
         self.drive, self.x = c.drive, c[c.drive]
         others = [name for name in c.drives if name != c.drive]
@@ -285,21 +277,21 @@ class _Statics:
 
     def ends(self, loads: inverse.Loads) -> _Ends:
         """The range at a position."""
-        F = self.forces(loads)
-        by_load, constant = np.array([x.by_load for x in self.joints]), np.array([x.constant for x in self.joints])
+        F = self.joint_forces(loads)
+        by_load, constant = (np.array([float(getattr(x, part)) for x in self.joints]) for part in ("by_load", "constant"))
         size = by_load * np.linalg.norm(F, axis=1) + constant
         unit = np.where(size > 0.0, size, size.max(initial=0.0) or 1.0)  # effects keep their digits beside the loads
         there = [inverse.with_joint_efforts(loads, {x.name: e}) for x, e in zip(self.joints, unit.tolist(), strict=True)]
         without = loads.tau[self.drive]
         added = np.array([y.tau[self.drive] for y in there]) - without
         g = np.where(np.abs(added) > NO_INFLUENCE * (abs(without) + np.abs(added).max()), added / unit, 0.0)
-        dF = np.stack([(self.forces(y) - F) / e for y, e in zip(there, unit.tolist(), strict=True)], axis=2)
+        dF = np.stack([(self.joint_forces(y) - F) / e for y, e in zip(there, unit.tolist(), strict=True)], axis=2)
         rubbing = {x.joint for x in self.joints if x.by_load}
         unique = not loads.self_stresses.shape[1] or all(loads.reaction(j).unique_force.all() for j in rubbing)
         low, high = limits(AffineLoads(without, g, F, dF, by_load, constant))
         return _Ends(low, high, without, unique and loads.tau_unique[self.drive])
 
-    def forces(self, loads: inverse.Loads) -> np.ndarray:
+    def joint_forces(self, loads: inverse.Loads) -> np.ndarray:
         return np.array([loads.reaction(x.joint).force for x in self.joints])
 
     def at(self, x: float) -> _Ends:

@@ -1,0 +1,361 @@
+"""Dry friction of joints that sticks: its rows, its bounds, and the state of every joint at one instant.
+
+A joint with dry friction is a row u = E v (its speed) with an effort s along it, whose bound grows with the reaction F of the joint:
+
+    slips     s = -sign(u) (c |F(s)| + C)          smooth: tanh(u / speed) in the place of the sign
+    sticks    u' = 0,  |s| <= c |F(s)| + C
+
+c is mu times the radius of a pin (mu of a slider), C the constant part. Accelerations and reactions are affine in all s,
+
+    a = a0 + X s        F = F0 + F' s        u' = E a + k = W s + b
+
+so few unknowns are left, which `numerics.dry_friction` finds by Newton's method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.compiler import native_loops
+from linkwright.errors import UsageError, listing
+from linkwright.mechanics.forces import FrictionRow
+from linkwright.numerics import dry_friction
+from linkwright.numerics.connected_groups import Groups
+from linkwright.numerics.contact import FRICTION, ContactSolver
+from linkwright.numerics.linalg import pivoted_columns
+
+# -------------------------------------------------------------------- states
+
+
+SLIPS, HOLDS, SHARES, TURNS = "slips", "holds", "shares", "turns"  # TURNS: over a speed, smoothly
+
+
+class RowState(NamedTuple):
+    """What the friction of a row does: it slips against a direction, holds, shares what is held with other rows, or turns round smoothly.
+
+    Rows of which one at rest keeps the others at rest share: all have the same part of their bounds, because more is not determined.
+    """
+
+    does: str
+    sign: float = 0.0  # of the speed it slips at; of SHARES the direction of motion that counts as forward
+    group: int = 0  # of those that share
+    speed: float = 0.0  # over which it turns round
+
+    @property
+    def rests(self) -> bool:
+        return self.does in (HOLDS, SHARES)
+
+    @property
+    def number(self) -> float:
+        """Its channel: 0 at rest, 1 and -1 the direction in which it slips."""
+        return self.sign if self.does == SLIPS else 0.0
+
+
+STILL = 1e-8  # share of the largest speed: slower is at rest
+STILL_FLOOR = 1e-12  # the same in rad/s, or characteristic lengths a second
+CREEP = 1e-9  # rad/s, or characteristic lengths a second: over which friction turns round that moves nothing
+IMMOVABLE = 1e-13  # share of the largest mobility: a row below it is moved by drives, or at a dead center
+DEPENDENT = 1e-9  # share of a mobility that other rows at rest leave: less is none
+DECIDED = 1e-10  # share of the largest acceleration: less is none
+MOST_CHOICES = 6  # rows at rest of which every state is tried, where the iteration finds none
+ROUNDS = 60
+NOTHING: Mapping[int, Any] = MappingProxyType({})
+
+
+class FrictionAnswer(NamedTuple):
+    """Efforts of rows, their bounds, the shares of groups, and the rates of all rows."""
+
+    p: np.ndarray
+    bound: np.ndarray
+    share: np.ndarray
+    rate: np.ndarray
+
+
+@dataclass(frozen=True)
+class FrictionInstant:
+    """Rows of dry friction at one state, followed by rows that are held by something else (ends of stops).
+
+    unit: of each coordinate, 1 rad or the characteristic length; mobility: the largest of the mechanism, of coordinates in these units.
+    """
+
+    rows: Sequence[FrictionRow]
+    W: np.ndarray
+    b: np.ndarray
+    F: np.ndarray
+    dF: np.ndarray
+    u: np.ndarray
+    unit: np.ndarray
+    mobility: float
+    fastest: float  # largest speed of the mechanism, in these units
+
+    @property
+    def m(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def scaled(self) -> np.ndarray:
+        """W in radians and characteristic lengths."""
+        return self.W / self.unit / self.unit[:, None]
+
+    @cached_property
+    def still(self) -> np.ndarray:
+        """Rows at rest."""
+        return np.abs(self.u[: self.m] / self.unit[: self.m]) <= max(STILL * self.fastest, STILL_FLOOR)
+
+    @cached_property
+    def movable(self) -> np.ndarray:
+        """Rows that an effort along them moves."""
+        size = np.diag(self.scaled)[: self.m]
+        return size > IMMOVABLE * max(self.mobility, float(size.max(initial=0.0)))
+
+    # ---------------------------------------------------------------- a state, solved
+
+    def solve(self, states: Sequence[RowState]) -> FrictionAnswer | None:
+        """Efforts in the given states; None where there are none, or they grow beyond all bounds."""
+        n = len(self.W)
+        x = dry_friction.memory(n)
+        x.W[:], x.b[:], x.F[:], x.dF[:] = self.W, self.b, self.F, self.dF
+        states = numbered(states)
+        fill(x, self.rows, states)
+        for i, s in enumerate(states):
+            if s.does == TURNS:
+                x.theta[i] = -np.tanh(self.u[i] / s.speed)
+        settle = native_loops.native(dry_friction.settle, (x,)) if native_loops.available() else dry_friction.settle
+        if not settle(x):
+            return None
+        return FrictionAnswer(x.p.copy(), x.bound.copy(), x.share.copy(), self.W @ x.p + self.b)
+
+    def fits(self, states: Sequence[RowState], x: FrictionAnswer, changed: Sequence[int]) -> bool:
+        """True if nothing contradicts the states: what rests is within its bound, and what begins to slip accelerates that way."""
+        size, states = DECIDED * self.acceleration(x), numbered(states)
+        for i in changed:
+            s = states[i]
+            if s.does == SLIPS and s.sign * x.rate[i] / self.unit[i] < -size:
+                return False
+            if s.does == HOLDS and abs(x.p[i]) > x.bound[i] * (1.0 + 1e-12):
+                return False
+            if s.does == SHARES and abs(x.share[s.group]) > 1.0 + 1e-12:
+                return False
+        return True
+
+    def acceleration(self, x: FrictionAnswer) -> float:
+        """The largest part of an acceleration of a row."""
+        parts = np.abs(self.W * x.p) / self.unit[:, None]
+        return max(float(parts.max(initial=0.0)), float(np.abs(self.b / self.unit).max(initial=0.0)), 1e-300)
+
+    # ---------------------------------------------------------------- which state
+
+    def begun(self) -> list[RowState]:
+        """States of rows that move, or turn round smoothly; those at rest that can move have none yet and slip nowhere."""
+        out = []
+        for i, row in enumerate(self.rows):
+            if not row.sticks:
+                out.append(RowState(TURNS, speed=row.speed))
+            elif not self.still[i]:
+                out.append(RowState(SLIPS, float(np.sign(self.u[i]))))
+            else:
+                out.append(self.idle(i))
+        return out
+
+    def idle(self, i: int) -> RowState:
+        return RowState(TURNS, speed=CREEP * float(self.unit[i]))
+
+    def choose(self, never: Mapping[int, float] = NOTHING, kept: Mapping[int, RowState] = NOTHING) -> list[RowState]:
+        """States of all rows: by their speeds, and of those at rest by what their friction can hold.
+
+        never: rows that have just stopped, with the direction in which they slipped; kept: states that are decided.
+        Raise UsageError where no state fits: friction is too strong for rigid bodies.
+        """
+        states = self.begun()
+        for i, s in kept.items():
+            states[i] = s
+        sticking = [i for i, row in enumerate(self.rows) if row.sticks and self.still[i] and i not in kept]
+        for i in sticking:
+            if not self.movable[i]:  # moved by drives, or at a dead center
+                states[i] = self._carried(i)
+        for part in self._parts([i for i in sticking if self.movable[i]]):
+            states = self._decided(states, part, never)
+        if self.solve(states) is None:
+            raise self._jam([i for i, row in enumerate(self.rows) if float(row.by_load) and self.u[i] != 0.0])
+        return numbered(states)
+
+    def _carried(self, i: int) -> RowState:
+        """A row that no effort along it moves: its speed is about to have the sign of its acceleration."""
+        size = DECIDED * float(np.abs(self.b / self.unit).max(initial=0.0))
+        rate = float(self.b[i] / self.unit[i])
+        return RowState(SLIPS, float(np.sign(rate))) if abs(rate) > max(size, 1e-300) else self.idle(i)
+
+    def _parts(self, rows: Sequence[int]) -> list[list[int]]:
+        """Rows that move each other."""
+        size = np.sqrt(np.diag(self.scaled))
+        groups = Groups(rows)
+        for i, j in product(rows, rows):
+            if i < j and abs(self.scaled[i, j]) > DEPENDENT * size[i] * size[j]:
+                groups.join(i, j)
+        return groups.members()
+
+    def _decided(self, states: list[RowState], part: Sequence[int], never: Mapping[int, float]) -> list[RowState]:
+        """The states with those of some rows at rest that move each other."""
+        held = [*range(self.m, len(self.W))]
+        resting = self._at_rest(states, part, held)
+        x = self.solve(resting)
+        if x is not None and self.fits(resting, x, part):
+            return resting
+        for tried in self._moving(states, part, held, never):
+            x = self.solve(tried)
+            if x is not None and self.fits(tried, x, part):
+                return tried
+        raise self._jam(part)
+
+    def _at_rest(self, states: Sequence[RowState], part: Sequence[int], held: Sequence[int]) -> list[RowState]:
+        """The states in which all rows of a part rest."""
+        out = list(states)
+        W = self.scaled
+        left = W[np.ix_(part, part)]
+        if held:  # what stops hold already
+            A = W[np.ix_(held, held)]
+            left = left - W[np.ix_(part, held)] @ np.linalg.lstsq(A, W[np.ix_(held, part)], rcond=None)[0]
+        size = np.sqrt(np.diag(W)[list(part)])
+        w, V = np.linalg.eigh(left / size / size[:, None])
+        rank = int(np.sum(w > DEPENDENT))
+        if rank == 0:
+            for i in part:
+                out[i] = self.idle(i)
+        elif rank == len(part):
+            for i in part:
+                out[i] = RowState(HOLDS)
+        elif rank == 1:
+            group = 1 + max((s.group for s in states if s.does == SHARES), default=-1)
+            for i, d in zip(part, V[:, -1] * np.sign(V[np.abs(V[:, -1]).argmax(), -1]), strict=True):
+                out[i] = RowState(SHARES, float(np.sign(d)), group) if abs(d) > DEPENDENT else self.idle(i)
+        else:
+            out = self._least_share(out, part, left / size / size[:, None], size, rank)
+        return out
+
+    def _least_share(self, states: list[RowState], part: Sequence[int], C: np.ndarray, size: np.ndarray, rank: int) -> list[RowState]:
+        """Of all efforts that hold the rows, those of which the largest share of a bound is least: rows at that share are one group, and
+        the others hold what is left."""
+        from scipy.optimize import linprog
+
+        group = 1 + max((s.group for s in states if s.does == SHARES), default=-1)
+        at = list(part)
+        out = list(states)
+        bound = self._bounds(np.zeros(len(self.W)))[at]
+        for _ in range(ROUNDS):
+            B = np.maximum(bound, 1e-12 * max(float(bound.max()), 1e-300))
+            A = (C * size[:, None] * size) * B  # rates in units, by shares of bounds
+            U, s, Vt = np.linalg.svd(A)
+            right = -(U[:, :rank].T @ (self.b[at] / self.unit[at]))
+            n = len(at)
+            sides = np.vstack([np.hstack([sign * np.eye(n), -np.ones((n, 1))]) for sign in (1.0, -1.0)])
+            equal = np.hstack([s[:rank, None] * Vt[:rank], np.zeros((rank, 1))])
+            scale = max(float(np.abs(right).max()), 1e-300)
+            found = linprog(np.eye(n + 1)[-1], A_ub=sides, b_ub=np.zeros(2 * n), A_eq=equal / scale, b_eq=right / scale,
+                            bounds=[(None, None)] * n + [(0.0, None)], method="highs")  # fmt: skip
+            if not found.success:
+                break
+            y, most = found.x[:-1], float(found.x[-1])
+            together = [k for k in range(n) if abs(y[k]) >= most * (1.0 - 1e-9)]
+            apart = [k for k in range(n) if k not in together]
+            for k in range(n):
+                out[at[k]] = RowState(SHARES, float(np.sign(y[k])), group) if k in together else RowState(HOLDS)
+            x = self.solve(out) if len(apart) < rank and most > 0.0 else None
+            if x is None:
+                break
+            if np.allclose(x.bound[at], bound, rtol=1e-9, atol=0.0):
+                return out
+            bound = x.bound[at]
+        chosen = [at[k] for k in pivoted_columns(C)[:rank]]  # rows that hold all, where the others have no share
+        for i in at:
+            out[i] = RowState(HOLDS) if i in chosen else self.idle(i)
+        return out
+
+    def _bounds(self, p: np.ndarray) -> np.ndarray:
+        n = len(self.W)
+        F = self.F + np.einsum("ija,j->ia", self.dF.reshape(n, n, 3), p)
+        c = np.array([float(r.by_load) for r in self.rows] + [0.0] * (n - self.m))
+        C = np.array([float(r.constant) for r in self.rows] + [0.0] * (n - self.m))
+        return c * np.linalg.norm(F, axis=1) + C
+
+    def _moving(
+        self, states: Sequence[RowState], part: Sequence[int], held: Sequence[int], never: Mapping[int, float]
+    ) -> Iterator[list[RowState]]:
+        """States in which some rows of a part begin to slip, the likeliest first."""
+        found = self._by_contact_problem(states, part, held)
+        if found is not None:
+            yield self._with(states, part, found, held)
+        if len(part) <= MOST_CHOICES:
+            for choice in product((0.0, 1.0, -1.0), repeat=len(part)):
+                if any(choice) and all(never.get(i) != d or not d for i, d in zip(part, choice, strict=True)):
+                    yield self._with(states, part, choice, held)
+
+    def _with(self, states: Sequence[RowState], part: Sequence[int], signs: Sequence[float], held: Sequence[int]) -> list[RowState]:
+        out = list(states)
+        for i, d in zip(part, signs, strict=True):
+            out[i] = RowState(SLIPS, float(d)) if d else self.idle(i)
+        left = [i for i, d in zip(part, signs, strict=True) if not d]
+        return self._at_rest(out, left, held) if left else out
+
+    def _by_contact_problem(self, states: Sequence[RowState], part: Sequence[int], held: Sequence[int]) -> list[float] | None:
+        """Signs of the rates by the contact problem with bounds that are given, in rounds over the bounds; None where it has no answer."""
+        at = [*part, *held]
+        others = [i for i in range(self.m) if i not in part]
+        p = np.zeros(len(self.W))
+        solver = ContactSolver([FRICTION] * len(at))
+        size = np.sqrt(np.diag(self.W)[at])
+        size = np.where(size > 0.0, size, 1.0)
+        x = self.solve([s if i in others else self.idle(i) for i, s in enumerate(states)])
+        given = np.zeros(len(p)) if x is None else np.where(np.isin(np.arange(len(p)), others), x.p, 0.0)
+        p = given
+        for _ in range(ROUNDS):
+            bound = self._bounds(p)
+            bound[self.m :] = 1e9 * max(float(bound.max(initial=0.0)), 1e-300)
+            free = self.b + self.W @ given
+            found = solver.solve(self.W[np.ix_(at, at)] / size / size[:, None], free[at] / size, bound[at] * size)
+            if not found.solved:
+                return None
+            new = given.copy()
+            new[at] = found.p / size
+            if np.abs(new - p).max() <= 1e-9 * np.abs(new).max():
+                break
+            p = new
+        rate = found.u[: len(part)]
+        least = 1e-7 * float(np.abs(free[at] / size).max(initial=0.0))
+        return [float(np.sign(r)) if abs(r) > least else 0.0 for r in rate]
+
+    def _jam(self, part: Sequence[int]) -> UsageError:
+        names = [self.rows[i].name for i in part]
+        x = dry_friction.memory(len(self.W))
+        x.dF[:] = self.dF
+        fill(x, self.rows, [RowState(HOLDS)] * self.m)
+        locks = " Their friction grows as fast as the effort that it resists: they lock themselves."
+        more = "" if dry_friction.gain(x, part) < 1.0 else locks
+        return UsageError(
+            f"no state of rest or slip fits the friction of {listing(names)}.{more} Rigid bodies have no motion there. Reduce `mu` or "
+            "`radius`, or give `speed:` for smooth friction.",
+            name=next(iter(names), "friction"),
+        )
+
+
+def numbered(states: Sequence[RowState]) -> list[RowState]:
+    """The states with their groups counted from zero."""
+    groups = {g: k for k, g in enumerate(dict.fromkeys(s.group for s in states if s.does == SHARES))}
+    return [s._replace(group=groups[s.group]) if s.does == SHARES else s for s in states]
+
+
+def fill(x: dry_friction.FrictionProblem, rows: Sequence[FrictionRow], states: Sequence[RowState]) -> None:
+    """Write kinds, bounds and signs of rows in their states into a problem; rows beyond them are held."""
+    kinds = {SLIPS: dry_friction.GIVEN, TURNS: dry_friction.GIVEN, HOLDS: dry_friction.HELD, SHARES: dry_friction.SHARED}
+    x.kind[:] = dry_friction.HELD
+    for i, (row, s) in enumerate(zip(rows, states, strict=True)):
+        x.kind[i], x.group[i] = kinds[s.does], s.group
+        x.theta[i] = -s.sign if s.does in (SLIPS, SHARES) else 0.0
+        x.by_load[i], x.constant[i] = float(row.by_load), float(row.constant)
+    x.counts[1] = 1 + max((s.group for s in states if s.does == SHARES), default=-1)

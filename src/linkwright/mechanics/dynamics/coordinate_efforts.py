@@ -1,0 +1,116 @@
+"""Efforts along coordinates: their rows, what each does to a mechanism, and the forces that it causes in joints.
+
+    a = a0 + sum_j X_j p_j        F_i = F0_i + sum_j F'_ij p_j        rates of the coordinates u' = J a + k
+
+for efforts p_j along any coordinates: joints with friction, and whatever else may push (ends of rigid stops). All is exact, because
+accelerations, multipliers and reactions are affine in the efforts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwright.mechanics import forces
+from linkwright.mechanics.constraints.driver import driven
+from linkwright.mechanics.constraints.single_row import free_rows
+from linkwright.mechanics.dynamics.reactions import JointWrench, constraint_part, every_joint_wrench, separating
+from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.motion import motion, qdot
+from linkwright.model.coordinates import lengths
+from linkwright.model.curves.polynomial import Line, Parabola
+
+
+class EffortTerms(NamedTuple):
+    """Terms of some rows; n rows, nv velocities."""
+
+    value: Any  # (n,) of the coordinates
+    k: Any  # (n,)
+    J: Any  # (n, nv)
+    X: Any  # (n, nq + nv + 1) changes of dq/dt and v, and of the drivers' power, by a unit effort in each row
+    F: Any  # (n, 3) force in the joint of each row without these efforts
+    dF: Any  # (n, 3 n) by effort j in columns 3 j to 3 j + 2
+
+
+class CoordinateRows(NamedTuple):
+    """Values, k and J of coordinates, and the wrenches on bodies of a unit effort along each."""
+
+    value: Any
+    k: Any
+    J: Any
+    pushes: list[forces.Wrenches]
+
+
+def coordinate_rows(loops: Any, at: Instant, names: Sequence[str]) -> CoordinateRows:
+    """Rows of coordinates, and of constraints that have a travel, by name at an instant."""
+    d = loops.skel.tree.description
+    lines = {name: forces.line(at, ends) for name, ends in lengths(d).items() if name in names}
+    # the row of a distance is that of its square, divided by the length it follows: here its own
+    laws = {x: Parabola(lines[x].length, lines[x].rate, 0.0) if x in lines else Line(0.0, 0.0) for x in names}
+    free = free_rows(loops.skel)
+    rows = [free[name] if name in free else driven(d, name, law) for name, law in laws.items()]
+    c = replace(loops, constraints=tuple(rows)).at(at.q, at.v, at.t, at.references, at.motion)
+    own = np.array([lines[x].length if x in lines else 0.0 for x in names])
+    pushes = [[(node, G[0]) for node, G in part.G if node >= 0] for part in c.parts]
+    return CoordinateRows(c.phi + own, c.k, c.J, pushes)
+
+
+class EffortRow(NamedTuple):
+    """A coordinate along which an effort may act, and the joint whose force counts for it ("": none)."""
+
+    coordinate: str
+    joint: str = ""
+
+
+class EffortRows(NamedTuple):
+    """Several of them."""
+
+    rows: tuple[EffortRow, ...]
+
+    @property
+    def names(self) -> list[str]:
+        return [r.coordinate for r in self.rows]
+
+    def at(self, place: Instant) -> CoordinateRows:
+        return coordinate_rows(place.loops, place, self.names)
+
+    def joint_forces(self, place: Instant, a: Any, lam: Any) -> Any:
+        """(n, 3) forces in the joints of the rows, for known accelerations and multipliers."""
+        acting = place.with_external((*place.external, *separating(place, lam)))
+        return self._of_joints(acting, every_joint_wrench(acting, lam, a))
+
+    def changes(self, calm: Instant, push: forces.Wrenches, a: Any, lam: Any) -> Any:
+        """The same for a push and the accelerations and multipliers that it causes, at a `calm` place."""
+        apart = zip(separating(calm, lam), separating(calm, 0.0 * lam), strict=True)  # without the pretension of belts
+        acting = calm.with_external([*push, *((node, w - w0) for (node, w), (_, w0) in apart)])
+        return self._of_joints(acting, every_joint_wrench(acting, lam, a))
+
+    def _of_joints(self, place: Instant, wrenches: Sequence[JointWrench]) -> Any:
+        wanted = {r.joint for r in self.rows}
+        found = {w.joint: constraint_part(place, w).force for w in wrenches if w.joint in wanted}
+        return np.array([found[r.joint] if r.joint else np.zeros(3) for r in self.rows])
+
+    def by_differences(self, place: Instant, solve: Callable[[Any], Any]) -> EffortTerms:
+        """The terms from forward dynamics for further efforts in the tree's coordinates, of any rank."""
+        read, skel = self.at(place), place.skel
+        calm = solve(np.zeros(skel.tree.nv))
+        F = self.joint_forces(place, calm.a, calm.lam)
+        X, dF = [], []
+        for J, w in zip(read.J, read.pushes, strict=True):
+            found = solve(J)
+            a, driven_ = found.a - calm.a, (found.force - calm.force) @ place.v
+            X.append(np.concatenate([qdot(skel, place.q, a), a, [driven_]]))
+            dF.append(self.joint_forces(place.with_external((*place.external, *w)), found.a, found.lam) - F)
+        return EffortTerms(read.value, read.k, read.J, np.array(X), F, np.concatenate(dF, axis=1))
+
+
+def calm(place: Instant) -> Instant:
+    """The place at rest and without weight: what efforts change there is all that they change."""
+    skel = replace(place.skel, gravity=np.zeros(3))
+    loops, still = replace(place.loops, skel=skel), np.zeros(skel.tree.nv)
+    m = motion(skel, place.q, still)
+    closure = loops.at(place.q, still, place.t, place.references, m)
+    return Instant(skel, place.q, still, place.t, place.references, loops=loops, motion=m, closure=closure)

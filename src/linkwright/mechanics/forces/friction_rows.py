@@ -1,0 +1,39 @@
+"""Dry friction as rows: the coordinate, the joint whose load counts, and the bound c |F| + C."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from linkwright.model.coordinates import joint_part
+from linkwright.model.description import Description, Friction
+
+
+class FrictionRow(NamedTuple):
+    """Dry friction along one coordinate of a joint."""
+
+    name: str  # of the coordinate, as the model has it
+    joint: str
+    by_load: Any  # c: mu times the lever
+    constant: Any  # C
+    speed: float  # over which it turns round, and never sticks; 0: it sticks
+
+    @property
+    def sticks(self) -> bool:
+        return self.speed == 0.0
+
+
+def friction_row(d: Description, f: Friction) -> FrictionRow | None:
+    """The row of a friction; None if it acts in several directions of a joint at once."""
+    part = joint_part(d, f.joint)
+    if len(part.entries) > 1:
+        return None
+    lever = f.radius if part.kinds == {"angle"} else 1.0
+    return FrictionRow(f.joint, part.joint.name, f.mu * lever, f.coulomb, float(f.speed))
+
+
+def friction_rows(d: Description) -> tuple[FrictionRow, ...]:
+    """Dry friction that no law of a travel has: by load, and constant where it sticks. Friction in several directions of a joint at once
+    is smooth, and a force like any other."""
+    found = (friction_row(d, f) for f in d.frictions)
+    rows = (x if x.sticks else x._replace(constant=0.0) for x in found if x is not None)
+    return tuple(x for x in rows if x.by_load or x.constant)
