@@ -2,7 +2,7 @@
 
     effort   -coulomb tanh(v / speed) - viscous v        without `speed`: -coulomb sign(v) - viscous v, and it sticks
 
-A friction that sticks holds its joint at rest up to its bound. Runs and `s.forward` have that law (`mechanics.dry_friction`). Equations
+A friction that sticks holds its joint at rest up to its bound. Runs and `s.forward` have that law (`simulation.friction_states`). Equations
 that cannot switch, those of batches, environments and exported code, turn it round over `STAND_IN`. The part that grows with the joint's
 load (mu, radius) needs the reactions, so it is no law of a travel: inverse dynamics and the same runs add it.
 

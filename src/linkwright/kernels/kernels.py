@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 # Variant(drivers=("A",))                 the motion of A is prescribed: one row more, whose multiplier is the drive's effort
 # Variant(armature=(0.02, 0.0, 0.0))      inertias of rotors (motors seen through their gears) on the tree's joints
 # Variant(without=("rod1",))              a rod, cut joint, coupling or gear that holds nothing any more
-# Variant(dry=False)                      friction that sticks is left to `mechanics.dry_friction`
+# Variant(dry=False)                      friction that sticks is left to `simulation.friction_states`
 # Variant(power=True)                     kernels of time steppers also give the rates of three works, for the energy balance
 
 

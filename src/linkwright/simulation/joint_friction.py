@@ -11,7 +11,6 @@ import numpy as np
 
 from linkwright.kernels.equations.joint_friction import EffortEquations
 from linkwright.mechanics.constraints.loops import Loops, scale
-from linkwright.mechanics.dry_friction import FrictionInstant
 from linkwright.mechanics.dynamics.coordinate_efforts import EffortRow, EffortRows, EffortTerms
 from linkwright.mechanics.dynamics.terms import Terms
 from linkwright.mechanics.dynamics.tree import mass_matrix
@@ -20,6 +19,7 @@ from linkwright.mechanics.formulations.forward import Forward
 from linkwright.model.coordinates import coordinate
 from linkwright.numerics.tolerances import OPEN
 from linkwright.results.state import State
+from linkwright.simulation.friction_states import FrictionInstant
 from linkwright.simulation.stabilizers.base import step_kernel
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from linkwright.model import description as d
 from linkwright.model.coordinates import joint_part
 
 # friction that sticks: with its whole effort at any speed (inverse dynamics), turning round over a speed (equations that are integrated
-# without events), without its dry part (runs, which have that in `mechanics.dry_friction`)
+# without events), without its dry part (runs, which have that in `simulation.friction_states`)
 SHARP, SOFT, VISCOUS = "sharp", "soft", "viscous"
 
 

@@ -23,12 +23,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.compiler import native_loops
+from linkwright.compiler.record_loops import Loop
+from linkwright.compiler.records import Layout
 from linkwright.errors import UsageError, listing
+from linkwright.integrators import dry_friction
+from linkwright.integrators.contact import FRICTION, ContactSolver
 from linkwright.mechanics.forces import FrictionRow
-from linkwright.numerics import dry_friction
 from linkwright.numerics.connected_groups import Groups
-from linkwright.numerics.contact import FRICTION, ContactSolver
 from linkwright.numerics.linalg import pivoted_columns
 
 # -------------------------------------------------------------------- states
@@ -119,18 +120,9 @@ class FrictionInstant:
 
     def solve(self, states: Sequence[RowState]) -> FrictionAnswer | None:
         """Efforts in the given states; None where there are none, or they grow beyond all bounds."""
-        n = len(self.W)
-        x = dry_friction.memory(n)
-        x.W[:], x.b[:], x.F[:], x.dF[:] = self.W, self.b, self.F, self.dF
-        states = numbered(states)
-        fill(x, self.rows, states)
-        for i, s in enumerate(states):
-            if s.does == TURNS:
-                x.theta[i] = -np.tanh(self.u[i] / s.speed)
-        settle = native_loops.native(dry_friction.settle, (x,)) if native_loops.available() else dry_friction.settle
-        if not settle(x):
-            return None
-        return FrictionAnswer(x.p.copy(), x.bound.copy(), x.share.copy(), self.W @ x.p + self.b)
+        law = FrictionLaw.of(self.rows, states, len(self.W) - self.m)
+        theta = [-np.tanh(u / s.speed) if s.does == TURNS else x for u, s, x in zip(self.u, law.states, law.theta, strict=False)]
+        return solved(law, [*theta, *law.theta[self.m :]], self.W, self.b, self.F, self.dF)
 
     def fits(self, states: Sequence[RowState], x: FrictionAnswer, changed: Sequence[int]) -> bool:
         """True if nothing contradicts the states: what rests is within its bound, and what begins to slip accelerates that way."""
@@ -332,11 +324,10 @@ class FrictionInstant:
 
     def _jam(self, part: Sequence[int]) -> UsageError:
         names = [self.rows[i].name for i in part]
-        x = dry_friction.memory(len(self.W))
-        x.dF[:] = self.dF
-        fill(x, self.rows, [RowState(HOLDS)] * self.m)
+        size = [[float(self.rows[i].by_load) * np.linalg.norm(self.dF[i, 3 * j : 3 * j + 3]) for j in part] for i in part]
+        gain = float(np.abs(np.linalg.eigvals(np.array(size))).max()) if part else 0.0  # of a unit of friction, in friction
         locks = " Their friction grows as fast as the effort that it resists: they lock themselves."
-        more = "" if dry_friction.gain(x, part) < 1.0 else locks
+        more = locks if gain >= 1.0 else ""
         return UsageError(
             f"no state of rest or slip fits the friction of {listing(names)}.{more} Rigid bodies have no motion there. Reduce `mu` or "
             "`radius`, or give `speed:` for smooth friction.",
@@ -350,12 +341,41 @@ def numbered(states: Sequence[RowState]) -> list[RowState]:
     return [s._replace(group=groups[s.group]) if s.does == SHARES else s for s in states]
 
 
-def fill(x: dry_friction.FrictionProblem, rows: Sequence[FrictionRow], states: Sequence[RowState]) -> None:
-    """Write kinds, bounds and signs of rows in their states into a problem; rows beyond them are held."""
-    kinds = {SLIPS: dry_friction.GIVEN, TURNS: dry_friction.GIVEN, HOLDS: dry_friction.HELD, SHARES: dry_friction.SHARED}
-    x.kind[:] = dry_friction.HELD
-    for i, (row, s) in enumerate(zip(rows, states, strict=True)):
-        x.kind[i], x.group[i] = kinds[s.does], s.group
-        x.theta[i] = -s.sign if s.does in (SLIPS, SHARES) else 0.0
-        x.by_load[i], x.constant[i] = float(row.by_load), float(row.constant)
-    x.counts[1] = 1 + max((s.group for s in states if s.does == SHARES), default=-1)
+KINDS = {SLIPS: dry_friction.GIVEN, TURNS: dry_friction.GIVEN, HOLDS: dry_friction.HELD, SHARES: dry_friction.SHARED}
+
+
+class FrictionLaw(NamedTuple):
+    """Rows of friction in their states, then rows that are held, as the loops take them."""
+
+    states: list[RowState]
+    kind: list[int]
+    group: list[int]
+    theta: list[float]
+    by_load: list[float]
+    constant: list[float]
+
+    @classmethod
+    def of(cls, rows: Sequence[FrictionRow], states: Sequence[RowState], held: int = 0) -> FrictionLaw:
+        now, none = numbered(states), [0.0] * held
+        theta = [-s.sign if s.does in (SLIPS, SHARES) else 0.0 for s in now]
+        kinds = [*(KINDS[s.does] for s in now), *([dry_friction.HELD] * held)]
+        c, C = ([*(float(x) for x in part), *none] for part in zip(*((r.by_load, r.constant) for r in rows), strict=True))
+        return cls(now, kinds, [*(s.group for s in now), *([0] * held)], [*theta, *none], c, C)
+
+    @property
+    def groups(self) -> int:
+        return 1 + max((s.group for s in self.states if s.does == SHARES), default=-1)
+
+
+def solved(law: FrictionLaw, theta: Any, W: np.ndarray, b: np.ndarray, F: np.ndarray, dF: np.ndarray) -> FrictionAnswer | None:
+    """Efforts of rows in their states; None where there are none."""
+    loop = Loop(dry_friction.settle, Layout(dry_friction.FrictionProblem, dry_friction.sizes(len(b), law.groups)))
+    for name in ("kind", "group", "by_load", "constant"):
+        loop.fill(name, getattr(law, name))
+    run = loop.bound(1)
+    x: Any = run.record()
+    x.theta[:], x.W[:], x.b[:], x.F[:], x.dF[:] = theta, W, b, F, dF
+    if not run()[0]:
+        return None
+    p = np.array(x.p)
+    return FrictionAnswer(p, np.array(x.bound), np.array(x.share), W @ p + b)

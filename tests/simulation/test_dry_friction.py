@@ -9,10 +9,11 @@ import pytest
 from scipy.optimize import linprog
 
 import linkwright as lw
-from linkwright.compiler import native_loops
-from linkwright.mechanics.dry_friction import FrictionInstant
+from linkwright.compiler.record_loops import Loop
+from linkwright.compiler.records import Layout
+from linkwright.integrators import dry_friction
 from linkwright.mechanics.forces import FrictionRow
-from linkwright.numerics import dry_friction
+from linkwright.simulation.friction_states import FrictionInstant
 from tests.refusals import refused
 from tests.rings.design.test_holding_range import G, slider_crank, strut
 
@@ -192,22 +193,26 @@ def test_friction_that_carries_itself_away_is_refused() -> None:
 def test_python_and_machine_code_give_the_same_bits() -> None:
     rng = np.random.default_rng(3)
     for n in (1, 3, 6):
-        python, code = dry_friction.memory(n), dry_friction.memory(n)
-        run = native_loops.native(dry_friction.settle, (code,))
-        for _ in range(20):
+        for _ in range(10):
+            loop = Loop(dry_friction.settle, Layout(dry_friction.FrictionProblem, dry_friction.sizes(n, 0)))
+            kind, by_load, constant = rng.integers(0, 2, n), 0.03 * rng.random(n), rng.random(n)
+            for name, x in (("kind", kind), ("by_load", by_load), ("constant", constant)):
+                loop.fill(name, x)
             A = rng.normal(size=(n, n))
             given = {
                 "W": A @ A.T, "b": 10 * rng.normal(size=n), "F": 100 * rng.normal(size=(n, 3)), "dF": rng.normal(size=(n, 3 * n)),
-                "by_load": 0.03 * rng.random(n), "constant": rng.random(n), "theta": rng.choice([-1.0, 1.0], n),
-                "kind": rng.integers(0, 2, n),
+                "theta": rng.choice([-1.0, 1.0], n),
             }  # fmt: skip
-            for memory in (python, code):
+            runs = [loop.bound(1, native=native) for native in (True, False)]
+            memories: list[Any] = [run.record() for run in runs]
+            for memory, run in zip(memories, runs, strict=True):
                 for name, x in given.items():
                     getattr(memory, name)[...] = x
-            assert dry_friction.settle(python) == run(code) == 1
-            assert all(x.tobytes() == y.tobytes() for x, y in zip(python, code, strict=True))
-            rates = python.W @ python.p + python.b
-            held, F = python.kind == dry_friction.HELD, python.F + np.einsum("ija,j->ia", python.dF.reshape(n, n, 3), python.p)
-            bound = python.by_load * np.linalg.norm(F, axis=1) + python.constant
-            assert np.abs(rates[held]).max(initial=0.0) < 1e-9 * np.abs(python.W * python.p).max()
-            np.testing.assert_allclose(python.p[~held], (python.theta * bound)[~held], rtol=1e-12, atol=1e-14)
+                assert run()[0]
+            code, python = memories
+            assert np.array(code.p).tobytes() == np.array(python.p).tobytes()
+            p, held = np.array(code.p), kind == dry_friction.HELD
+            F = given["F"] + np.einsum("ija,j->ia", given["dF"].reshape(n, n, 3), p)
+            bound = by_load * np.linalg.norm(F, axis=1) + constant
+            assert np.abs((given["W"] @ p + given["b"])[held]).max(initial=0.0) < 1e-9 * np.abs(given["W"] * p).max()
+            np.testing.assert_allclose(p[~held], (given["theta"] * bound)[~held], rtol=1e-12, atol=1e-14)

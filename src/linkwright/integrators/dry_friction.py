@@ -7,18 +7,15 @@ Rows have efforts p, rates u = W p + b and forces F_i = F0_i + sum_j F'_ij p_j. 
     SHARED    p_i = theta_g d_i B_i  with one theta_g           rows that stick together: every one has the same share of its bound,
               sum of d_i u_i = 0                                signs d_i for the motion that they prevent
 
-Newton's method; W may be singular beyond the rows that are held. Functions of the subset that `compiler.native_loops` makes native.
+Newton's method; W may be singular beyond the rows that are held. Loops on records.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
 
-import numpy as np
-
-from linkwright.numerics.contact.linear_solver import factor, solve
+from linkwright.compiler.records import Floats, Ints, Matrix, Record, Shared, SharedInts, sized
+from linkwright.integrators.linear_solver import factor, solve
 
 GIVEN, HELD, SHARED = 0, 1, 2
 MOST_ROUNDS = 60
@@ -28,50 +25,44 @@ ACCEPTED = 1e-11  # the same where rounds end: more has no answer
 SAME = 1e-3  # of the change before: a round that gains less is the last, once the change is below ACCEPTED
 
 
-class FrictionProblem(NamedTuple):
-    """Memory of one problem: what is given, the answer, and working space."""
+class FrictionProblem(Record):
+    """Memory of one problem: what is given, the answer, and working space. Without rows it takes none."""
 
-    counts: np.ndarray  # rows, groups, rounds of the last answer
-    kind: np.ndarray  # of each row
-    group: np.ndarray  # of each SHARED row
-    theta: np.ndarray  # of GIVEN rows; signs of SHARED ones
-    by_load: np.ndarray  # c
-    constant: np.ndarray  # C
-    W: np.ndarray
-    b: np.ndarray
-    F: np.ndarray  # (rows, 3)
-    dF: np.ndarray  # (rows, 3 rows): by effort j in columns 3 j to 3 j + 2
-    p: np.ndarray  # the answer
-    share: np.ndarray  # theta of each group
-    bound: np.ndarray  # B
-    matrix: np.ndarray
-    right: np.ndarray
-    pivots: np.ndarray
-
-
-def memory(n: int) -> FrictionProblem:
-    """Return memory for n rows; all are GIVEN without effort."""
-    words = [np.zeros(k, dtype=np.int64) for k in (3, n, n)]
-    words[0][0] = n
-    return FrictionProblem(
-        *words, *(np.zeros(n) for _ in range(3)), np.zeros((n, n)), np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3 * n)),
-        *(np.zeros(n) for _ in range(3)), np.zeros((2 * n, 2 * n)), np.zeros(2 * n), np.zeros(2 * n, dtype=np.int64),
-    )  # fmt: skip
+    kind: SharedInts = sized("n_friction")
+    group: SharedInts = sized("n_friction")  # of each SHARED row
+    by_load: Shared = sized("n_friction")  # c
+    constant: Shared = sized("n_friction")  # C
+    theta: Floats = sized("n_friction")  # of GIVEN rows; signs of SHARED ones
+    W: Matrix = sized("n_friction", "n_friction")
+    b: Floats = sized("n_friction")
+    F: Matrix = sized("n_friction", 3)
+    dF: Matrix = sized("n_friction", "n_loads")  # by effort j in columns 3 j to 3 j + 2
+    p: Floats = sized("n_friction")  # the answer
+    bound: Floats = sized("n_friction")  # B
+    share: Floats = sized("n_groups")  # theta of each group
+    matrix: Matrix = sized("n_unknown", "n_unknown")
+    right: Floats = sized("n_unknown")
+    pivots: Ints = sized("n_unknown")
 
 
-def settle(m: FrictionProblem) -> int:
-    """Find p, share and bound; 1 where they are found, 0 where there is no answer of this kind."""
-    n, groups = m.counts[0], m.counts[1]
+def sizes(n: int, groups: int) -> dict[str, int]:
+    """Return the sizes of a problem of n rows, for a layout that has one."""
+    return {"n_friction": n, "n_loads": 3 * n, "n_groups": groups, "n_unknown": n + groups}
+
+
+def settle(m: FrictionProblem) -> bool:
+    """Find p, share and bound; False where there is no answer of this kind."""
+    n, groups = len(m.p), len(m.share)
     for i in range(n):
         m.p[i] = 0.0
-        m.share[i] = 0.0
+    for g in range(groups):
+        m.share[g] = 0.0
     before = math.inf
     for k in range(MOST_ROUNDS):
-        m.counts[2] = k + 1
         equations(m, k >= FROZEN_ROUNDS)
-        if factor(m.matrix, m.pivots, n + groups) == 0:
-            return 0
-        solve(m.matrix, m.pivots, m.right, n + groups)
+        if not factor(m.matrix, m.pivots):
+            return False
+        solve(m.matrix, m.pivots, m.right)
         change = 0.0
         size = 0.0
         for i in range(n):
@@ -82,12 +73,12 @@ def settle(m: FrictionProblem) -> int:
         for g in range(groups):
             m.share[g] += m.right[n + g]
         if not change < math.inf:
-            return 0
+            return False
         if change <= SETTLED * size or (change <= ACCEPTED * size and change > SAME * before and k > FROZEN_ROUNDS):
             bounds(m)
-            return 1
+            return True
         before = change
-    return 0
+    return False
 
 
 def unit_of(m: FrictionProblem, i: int) -> float:
@@ -95,22 +86,21 @@ def unit_of(m: FrictionProblem, i: int) -> float:
     return math.sqrt(m.W[i, i]) if m.W[i, i] > 0.0 else 1.0
 
 
-def bounds(m: FrictionProblem) -> int:
+def bounds(m: FrictionProblem) -> None:
     """B at the present efforts."""
-    for i in range(m.counts[0]):
+    for i in range(len(m.p)):
         total = 0.0
         for axis in range(3):
             force = m.F[i, axis]
-            for j in range(m.counts[0]):
+            for j in range(len(m.p)):
                 force += m.dF[i, 3 * j + axis] * m.p[j]
             total += force * force
         m.bound[i] = m.by_load[i] * math.sqrt(total) + m.constant[i]
-    return 0
 
 
-def equations(m: FrictionProblem, sharp: bool) -> int:
+def equations(m: FrictionProblem, sharp: bool) -> None:
     """Matrix and right side of one round; not `sharp`: bounds stay as they are."""
-    n, groups = m.counts[0], m.counts[1]
+    n, groups = len(m.p), len(m.share)
     bounds(m)
     for i in range(n + groups):
         m.right[i] = 0.0
@@ -131,35 +121,24 @@ def equations(m: FrictionProblem, sharp: bool) -> int:
         m.right[i] = theta * m.bound[i] - m.p[i]
         if sharp and theta != 0.0 and m.by_load[i] > 0.0:
             slope_row(m, i, theta * m.by_load[i])
-    return 0
 
 
-def rate_row(m: FrictionProblem, i: int, row: int, unit: float) -> int:
+def rate_row(m: FrictionProblem, i: int, row: int, unit: float) -> None:
     """Add u_i = 0 to an equation."""
     total = m.b[i]
-    for j in range(m.counts[0]):
+    for j in range(len(m.p)):
         m.matrix[row, j] += unit * m.W[i, j]
         total += m.W[i, j] * m.p[j]
     m.right[row] -= unit * total
-    return 0
 
 
-def slope_row(m: FrictionProblem, i: int, factor_: float) -> int:
+def slope_row(m: FrictionProblem, i: int, part: float) -> None:
     """Derivative of the size of F_i by all efforts, times a factor, taken off row i."""
     size = (m.bound[i] - m.constant[i]) / m.by_load[i]
-    if not size > 0.0:
-        return 0
-    for axis in range(3):
-        force = m.F[i, axis]
-        for j in range(m.counts[0]):
-            force += m.dF[i, 3 * j + axis] * m.p[j]
-        for j in range(m.counts[0]):
-            m.matrix[i, j] -= factor_ * force / size * m.dF[i, 3 * j + axis]
-    return 0
-
-
-def gain(m: FrictionProblem, rows: Sequence[int]) -> float:
-    """Spectral radius of c |F'|: at 1 and above friction may lock what it acts on."""
-    at = np.asarray(rows, dtype=int)
-    P = np.array([[m.by_load[i] * np.linalg.norm(m.dF[i, 3 * j : 3 * j + 3]) for j in at] for i in at]).reshape(len(at), len(at))
-    return float(np.abs(np.linalg.eigvals(P)).max(initial=0.0))
+    if size > 0.0:
+        for axis in range(3):
+            force = m.F[i, axis]
+            for j in range(len(m.p)):
+                force += m.dF[i, 3 * j + axis] * m.p[j]
+            for j in range(len(m.p)):
+                m.matrix[i, j] -= part * force / size * m.dF[i, 3 * j + axis]
