@@ -17,7 +17,7 @@ from linkwright.kernels.traced_loops import StructureOf, TracedLoops
 from linkwright.mechanics import forces
 from linkwright.mechanics.closing.mobility import Mobility, mobility
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.forces import Force
+from linkwright.mechanics.forces import SOFT, Force
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.floating_base import base_joints
 from linkwright.mechanics.kinematics.motion import Motion, Skeleton, displaced, motion, skeleton
@@ -151,7 +151,7 @@ class Compiled:
     @cached_property
     def forces(self) -> tuple[Force, ...]:
         """Forces of elements, in a fixed order."""
-        return forces.of_description(self.description, forces.SOFT)
+        return forces.of_description(self.description, SOFT)
 
     @cached_property
     def stores(self) -> Stores:
@@ -402,9 +402,9 @@ class Compiled:
         """The instant of a state with these accelerations."""
         return Instant(self.skel, st.q, st.v, st.t, st.references, a, motion=self.motion(st))
 
-    def applied(self, st: State, *, outside: bool = False, friction: str = forces.SOFT) -> list[tuple[int, Any]]:
+    def applied(self, st: State, *, outside: bool = False, friction: str = SOFT) -> list[tuple[int, Any]]:
         """Wrenches of all forces of the model on bodies, or only of those that come from outside the machine."""
-        acting = self.forces if friction == forces.SOFT else forces.of_description(self.description, friction)
+        acting = self.forces if friction == SOFT else forces.of_description(self.description, friction)
         return st.instant.pushes(f for f in acting if f.from_outside or not outside)
 
     @cached_property
