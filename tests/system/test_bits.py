@@ -186,3 +186,15 @@ def test_designs_share_the_plan_of_their_file_and_files_share_code() -> None:
     assert structures[0] is structures[1] is structures[2] and len({id(x) for x in structures}) == 3
     codes = [compiled_of(x.system).ready("accelerations").code for x in (m, first, second, file, other)]
     assert all(code is codes[0] for code in codes)
+
+
+@sweep("name", [*MODELS, "ankle", "excavator", "stewart"], now=["carpet-scraper"])
+def test_code_does_not_depend_on_the_mechanism_that_it_is_traced_for(name: str) -> None:
+    """Programs of one key are equal, whichever file they are traced for: otherwise the first one in the cache would decide."""
+    every = [compiled_of(m.system)._walk_structure.kernels for m in designs(name)]
+    for kernel in ("accelerations", "walk", "given_loads", "jacobian", "closure"):
+        found: dict[str, set[str]] = {}
+        for kernels_of_file in every:
+            made = kernels_of_file.get(kernel)
+            found.setdefault(str(made.key), set()).add(made.program.digest)
+        assert all(len(digests) == 1 for digests in found.values()), kernel
