@@ -138,3 +138,21 @@ def test_a_freedom_without_a_drive_is_told_to_swing() -> None:
     page = {"damped": made(lw.load(PENDULUM).system)}
     got = run(page, [("damped", code, 1), ("damped", code, 0)])
     assert got == ["this degree of freedom cannot be dragged. Use free swing", "nothing can move"]
+
+
+def test_a_singular_position_stays_where_it_is_with_other_masses() -> None:
+    """No branch leads on from there, but its loops close all the same; with another length the position is found again."""
+    code = """
+e.go(150);
+const{nq,nn,nd}=e.core,q=e.state.q.slice(),near=e.state.near.slice(),m=e.mechanism,before=Float64Array.from(m.parameters);
+return D.parameters.map((p,j)=>{
+  const after=before.slice(),there=q.slice();
+  after[j]*=1.1;
+  m.parameters.set(after);
+  const ok=e.core.carried(there,near.slice(),e.state.drive,before,after),off=e.core.residual(there,near,e.state.drive);
+  m.parameters.set(before);
+  return[ok,off];
+});
+"""
+    [found] = run({"page": shipped("slider-crank-equal")}, [("page", code, None)])
+    assert len(found) == 3 and all(ok and off < 1e-12 for ok, off in found)  # closed to 1e-13, or stopped by round-off

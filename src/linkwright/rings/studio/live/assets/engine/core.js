@@ -80,7 +80,10 @@
       const drive = Float64Array.from(value);
       if (mechanism.reach(q, near, drive, before, after)) return true;
       const here = Float64Array.from(q); // in a singular position: where the loops close all the same
-      if (core.side(q, near) || !core.solve(here, near, drive).closed) return false;
+      mechanism.parameters.set(before);
+      const regular = core.solve(here, near, drive).ok;
+      mechanism.parameters.set(after);
+      if (regular || !core.solve(here, near, drive).closed) return false;
       q.set(here);
       return true;
     };
