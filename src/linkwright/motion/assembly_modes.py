@@ -17,7 +17,7 @@ from linkwright import joints
 from linkwright.compiler.complex_newton import newton_kernel
 from linkwright.errors import AssemblyError, ChannelError, UsageError, counted
 from linkwright.mechanics.closing.mode_enumeration import apart, distinct_positions
-from linkwright.mechanics.closing.newton import Closed, close
+from linkwright.mechanics.closing.newton import Closed, EachRule, close, onto_each
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import locate, node_motion
@@ -146,11 +146,13 @@ def solutions(P: PoseEquations, u: np.ndarray, *, seed: int = 0) -> RealSolution
     ends = homotopy(solve, known, base, wanted, key=P.key, between=drawn)
     keys = P.key(ends.solutions)
     real = ends.solutions[np.abs(keys.imag).max(axis=1, initial=0.0) < REAL * (1.0 + np.abs(keys).max(axis=1, initial=0.0))].real
-    for _ in range(3):
-        if len(real):
-            at = np.broadcast_to(wanted, (len(real), len(wanted)))
-            step = solve(real.astype(complex), at, np.zeros(at.shape))[0].real
-            real = real + np.where(np.isfinite(step).all(axis=1, keepdims=True), step, 0.0)
+
+    def steps(x: np.ndarray, at: np.ndarray) -> np.ndarray:
+        there = np.broadcast_to(wanted, (len(at), len(wanted)))
+        return solve(x.astype(complex), there, np.zeros(there.shape))[0].real
+
+    if len(real):
+        real, _ = onto_each(steps, np.add, real, EachRule(most=3, last=0.0))
     record = Completeness("homotopy", complex=len(known), lost=ends.lost, loops=loops, doubt=found.doubt, trace=trace)
     return RealSolutions(real, record)
 
