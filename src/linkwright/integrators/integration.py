@@ -365,7 +365,12 @@ def _outputs(problem: Problem) -> dict[str, dict[str, tuple[int, int]]]:
         "events": {"values": (0, len(p.event_specs) - len(p.watches))},
         "switches": {"values": (0, p.n_switches)},
         "sampler": {"values": (0, p.n_held)},
-        "rests.stops": {"values": (0, rests), "k": (rests, rests), "rows": (2 * rests, rests * p.nv)},
+        "rests.stops": {
+            "values": (0, rests),
+            "k": (rests, rests),
+            "rows": (2 * rests, rests * p.nv),
+            "motions": ((2 + p.nv) * rests, rests * (nm + 1) * p.answered),
+        },
         "rests.response": {"motion": (0, nm), "power": (nm, 1)},
     }
 

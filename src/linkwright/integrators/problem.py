@@ -165,6 +165,7 @@ class Problem:
     stops: StepKernel | None = None
     response: StepKernel | None = None
     n_stops: int = 0
+    answered: bool = False  # `stops` gives the responses to all of its rows as well, after these
     rests: tuple[HeldRow, ...] = ()  # rows that hold now
     watches: tuple[HeldWatch, ...] = ()  # the last events, which `events` does not give
     n_slips: int = 0  # 1: the last quadrature is what slipping loses, which `rates` does not give
@@ -194,7 +195,7 @@ class Problem:
             ("sampler", self.sampler, n + more, self.n_held),
             ("turns", self.turns, nm + more, self.n_near),
             ("events", self.events, n + more, len(self.event_specs) - len(self.watches)),
-            ("stops", self.stops, nm + more, self.n_stops * (2 + self.nv)),
+            ("stops", self.stops, nm + more, self.n_stops * (2 + self.nv + self.answered * (nm + 1))),
             ("response", self.response, nm + more, nm + 1),
             ("switches", self.switches, n + more, self.n_switches),
         ):

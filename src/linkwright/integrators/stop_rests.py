@@ -34,6 +34,7 @@ class StopsOutputs(Record):
     values: Floats
     k: Floats
     rows: Floats
+    motions: Floats  # responses to each, or nothing
 
 
 class ResponseOutputs(Record):
@@ -98,6 +99,14 @@ def found(r: Rests) -> int:
     status = run(r.stops)
     if status & BAD:
         return status
+    together = len(y.motions) > 0 and not status & DEGENERATE
+    if together:
+        for j in range(len(r.push)):
+            for i in range(nm + 1):
+                r.responses[j, i] = y.motions[r.place[j] * (nm + 1) + i]
+                if r.slide[j] >= 0:
+                    r.responses[j, i] += r.share[j] * y.motions[r.slide[j] * (nm + 1) + i]
+    status = 0
     copy(r.effort, x.efforts)
     for j in range(len(r.push)):
         r.gap[j] = r.end[j] - y.values[r.place[j]]
@@ -108,13 +117,14 @@ def found(r: Rests) -> int:
             if r.slide[j] >= 0:
                 r.along[j, i] = y.rows[r.slide[j] * nv + i]
                 x.efforts[i] += r.share[j] * r.along[j, i]
-        now = run(r.response)
-        if now & DEGENERATE and r.responds > 1:
-            now = revealed(r)
-        status = status | now
-        for i in range(nm):
-            r.responses[j, i] = w.motion[i]
-        r.responses[j, nm] = w.power[0]
+        if not together:
+            now = run(r.response)
+            if now & DEGENERATE and r.responds > 1:
+                now = revealed(r)
+            status = status | now
+            for i in range(nm):
+                r.responses[j, i] = w.motion[i]
+            r.responses[j, nm] = w.power[0]
     copy(x.efforts, r.effort)
     return status
 

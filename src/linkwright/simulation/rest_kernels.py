@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels
 
 
+TOGETHER = 16  # rows: of more, most are open, and each that holds is answered by itself
+
+
 class StopRows(NamedTuple):
     """Values, k and J of coordinates, and of rows of constraints that have a travel."""
 
@@ -40,6 +43,18 @@ class StopRows(NamedTuple):
         return {"value": every([rows.value, gaps]), "k": every([rows.k, touches["k"]]), "J": every([rows.J, touches["J"]])}
 
 
+class AnsweredRows(NamedTuple):
+    """The same with the responses [dq, dv, power] of the mechanism to a unit push in every row, which share one factorization."""
+
+    rows: StopRows
+
+    def __call__(self, eq: Equations, q: Any, v: Any, t: Any, near: Any) -> dict[str, Any]:
+        found = self.rows(eq, q, v, t, near)
+        answers = [eq.response(q, v, row, t, near) for row in found["J"]]
+        X = np.array([x for answer in answers for name in ("dq", "dv", "power") for x in answer[name]])
+        return {**found, "X": X, "margin": answers[0]["margin"]}
+
+
 def _response(eq: Equations, q: Any, v: Any, t: Any, near: Any, tau: Any) -> dict[str, Any]:
     return eq.response(q, v, tau, t, near)
 
@@ -48,6 +63,7 @@ class RestKernels(NamedTuple):
     """Kernels for every set of stops of a mechanism that may hold."""
 
     n_rows: int
+    answered: bool  # the kernel of the rows gives their responses as well
     stops: Kernel
     response: Kernel
 
@@ -55,6 +71,9 @@ class RestKernels(NamedTuple):
     def of(cls, kernels: Kernels, coordinates: Sequence[str], touches: int, gains: bool) -> RestKernels:
         """Those of a mechanism or a variant of it; `gains`: the rates of the run read Baumgarte's, so the row has them."""
         rows = StopRows(tuple(coordinates), touches > 0)
-        stops = step_kernel(kernels, "stop_rows", rows, [*rows.coordinates, touches], gains)
+        n = len(rows.coordinates) + 2 * touches
+        answered = touches > 0 and n <= TOGETHER
+        given = AnsweredRows(rows) if answered else rows
+        stops = step_kernel(kernels, "answered_rows" if answered else "stop_rows", given, [*rows.coordinates, touches], gains)
         response = step_kernel(kernels, "response", _response, [], gains, kernels.fallbacks.get("response"), pushed=True)
-        return cls(len(rows.coordinates) + 2 * touches, stops, response)
+        return cls(n, answered, stops, response)

@@ -207,6 +207,7 @@ def _assembled(
         stops=None if resting is None else step_kernel(resting.stops, None, inner),
         response=None if resting is None else step_kernel(resting.response, kernels.fallbacks["response"], inner),
         n_stops=0 if resting is None else resting.n_rows,
+        answered=resting is not None and resting.answered,
         rests=tuple(held),
         watches=tuple(watches),
         n_slips=0 if rests is None else int(power > 3),
