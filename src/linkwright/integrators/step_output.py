@@ -27,6 +27,7 @@ SHARPEST = 1e-13  # share of a step to which an event is located
 NEARBY = 4.0  # times its changes over this step and the last: a function that is farther from zero does not reach it in between
 SHALLOW = 0.2  # of the least value seen: a minimum that lies higher is not looked for
 MOST_LOOKS = 4  # for one minimum
+MOST_HALVINGS = 20  # of a step, to where a function that began at zero is positive
 LEAST_WIDTH = 1e-3  # of a step: nearer places say nothing of a bend
 
 
@@ -345,6 +346,21 @@ def bisected(s: RunState, e: int, end: float) -> float:
     """
     sharp = sharpness(s) if s.watched.dips[e] == 0 else 4.0 * ROUND * max(abs(s.next), s.used) / s.used
     a, b, g_a, g_b = 0.0, end, s.watched.g_before[e], s.watched.g[e]
+    if s.watched.dips[e] > 0 and not g_a > 0.0:  # it began at zero: where it is above, if anywhere
+        for _ in range(MOST_HALVINGS):
+            share = 0.5 * b
+            outcome = at_share(s, share, EVENTS_ONLY)
+            if outcome != 0:
+                return -float(outcome)
+            now = s.watched.g_now[e]
+            if now > 0.0:
+                a = share
+                g_a = now
+                break
+            b = share
+            g_b = now
+        if not g_a > 0.0:
+            return b
     radius = 2.0 * sharp
     while radius < end:
         radius *= 2.0
