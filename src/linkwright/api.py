@@ -169,11 +169,11 @@ if TYPE_CHECKING:
     from linkwright.results import channels as channel_kinds
     from linkwright.results import checks as check_results
     from linkwright.results import element_limits as element_limits
-    from linkwright.results import load_channels as load_channels
     from linkwright.results import measures as measures
     from linkwright.results import motion_checks as motion_checks
     from linkwright.results import records as records
     from linkwright.results import singular_positions as singular_positions
+    from linkwright.results.channels import loads as load_channels
     from linkwright.results.measures import Measure as Measure
     from linkwright.results.measures.extremes import curve_extremes as curve_extremes
     from linkwright.results.state import State as State
@@ -276,7 +276,7 @@ SPACES = {  # modules of the interface
     "library": "model.library",
     "linalg": "numerics.linalg",
     "line_loads": "mechanics.inverse.line_eyes",
-    "load_channels": "results.load_channels",
+    "load_channels": "results.channels.loads",
     "loop_constraints": "mechanics.constraints.loops",
     "measures": "results.measures",
     "modelfile": "model.file",

@@ -14,8 +14,8 @@ from linkwright.errors import ChannelError, UsageError
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import coordinate
-from linkwright.results.channel_programs import ChannelGraph
-from linkwright.results.driven_motion import HeldMotion, independent
+from linkwright.results.channels.driven_motion import HeldMotion, independent
+from linkwright.results.channels.graph import ChannelGraph
 from tests.factory import PLANAR, random_tree, with_loops
 from tests.refusals import refused
 from tests.rings.design.studies.models import SLIDER

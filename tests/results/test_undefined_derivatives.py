@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
-from linkwright.results.derivatives import NO_DIGITS, NOT_FINITE, refused
+from linkwright.results.channels.derivatives import NO_DIGITS, NOT_FINITE, refused
 
 FORCE = "D.force_transmission_angle"
 

@@ -19,7 +19,7 @@ from linkwright.model.description import Table
 from linkwright.model.parameters import Parameter
 from linkwright.motion.designs import kernels_of
 from linkwright.numerics.tolerances import COMPLEX_STEP, LOOP_CHANGE
-from linkwright.results.derivatives import MotionDerivatives
+from linkwright.results.channels.derivatives import MotionDerivatives
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectory import Trajectory
 from linkwright.text.expressions import Expr

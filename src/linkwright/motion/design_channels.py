@@ -16,14 +16,14 @@ import numpy as np
 
 from linkwright.compiler.record_loops import padded
 from linkwright.errors import UsageError, counted
-from linkwright.kernels.channel_lanes import LaneReading
 from linkwright.kernels.driven_motion import LaneWalking
 from linkwright.mechanics.kinematics.motion import body_jacobian, motion
 from linkwright.motion.cycle_lanes import CycleLanes, LaneMotion
 from linkwright.motion.designs import Designs
-from linkwright.results.channel_kernel import DETERMINANT, ChannelReading, hidden, slope
-from linkwright.results.channel_programs import composed, composed_slopes
 from linkwright.results.channels import Channel
+from linkwright.results.channels.graph import composed, composed_slopes
+from linkwright.results.channels.kernel import DETERMINANT, ChannelReading, hidden, slope
+from linkwright.results.channels.lanes import LaneReading
 from linkwright.results.trajectories import STATE
 
 MOST_NUMBERS = 500_000_000  # of a result: 4 GB

@@ -17,8 +17,8 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import joint_rate, motion, relative
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.numerics.memory_and_threads import Store
-from linkwright.results.channel_programs import Batch
 from linkwright.results.channels import rotation_quaternions
+from linkwright.results.channels.graph import Batch
 from linkwright.results.records import CutReferences, turns_counted
 
 WHOLE = 2.0 * np.pi

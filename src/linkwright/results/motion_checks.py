@@ -23,9 +23,9 @@ from linkwright.model.coordinates import lengths
 from linkwright.model.description import Description
 from linkwright.model.plausibility import implausible
 from linkwright.numerics.tolerances import CLOSED_GIVEN
+from linkwright.results.channels.loads import eyes
 from linkwright.results.checks import Check, Checks, worst
 from linkwright.results.element_limits import DRIVES, element_limits, limit_checks, place_text
-from linkwright.results.load_channels import eyes
 
 if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory

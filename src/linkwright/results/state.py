@@ -13,8 +13,8 @@ from linkwright.errors import calls_explained
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton, body_jacobian, counted_references, motion
 from linkwright.numerics.memory_and_threads import essentials
-from linkwright.results.channel_list import ChannelList
 from linkwright.results.channels import Channels
+from linkwright.results.channels.channel_list import ChannelList
 
 
 class LaterReferences(Mapping[str, np.ndarray]):

@@ -25,7 +25,7 @@ from linkwright.results.channels import Channel
 if TYPE_CHECKING:
     from xarray import Dataset
 
-    from linkwright.results.channel_list import ChannelList
+    from linkwright.results.channels.channel_list import ChannelList
     from linkwright.results.trajectory import Trajectory
 
 STATE = {"state q": "q", "state v": "v", "state a": "a", "state near": "near"}  # names of the motion itself: no channel has a blank

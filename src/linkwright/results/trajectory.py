@@ -26,11 +26,11 @@ from linkwright.model.file import quantity
 from linkwright.numerics.memory_and_threads import essentials
 from linkwright.results import files as run_files
 from linkwright.results import tables as table_views
-from linkwright.results.channel_list import ChannelList
-from linkwright.results.channel_readings import Readings
 from linkwright.results.channels import Channel
+from linkwright.results.channels.channel_list import ChannelList
+from linkwright.results.channels.readings import Readings
+from linkwright.results.channels.sample_loads import EachLoads, LoadHistory, SampleLoads
 from linkwright.results.checks import Checks
-from linkwright.results.loads import EachLoads, LoadHistory, SampleLoads
 from linkwright.results.measure_tables import Dwells, dwells_of, measured
 from linkwright.results.motion_checks import motion_checks
 from linkwright.results.records import Column, RunEvent, RunQuality, checked_arrays, checked_columns, plain
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import Dataset
 
-    from linkwright.results.derivatives import MotionDerivatives
+    from linkwright.results.channels.derivatives import MotionDerivatives
     from linkwright.rings.verbs import TrajectoryVerbs
     from linkwright.simulation.certificate import Certificate
     from linkwright.simulation.singularity_crossings import Passage

@@ -32,7 +32,7 @@ from linkwright.model.file import quantity
 from linkwright.numerics.linalg import least_squares
 from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.tolerances import OPEN
-from linkwright.results import singular_channels
+from linkwright.results.channels import singular as singular_channels
 from linkwright.results.cut_references import Before
 from linkwright.results.state import State
 from linkwright.simulation.kernel_rows import SIDES, RowLayout

@@ -19,8 +19,8 @@ import numpy as np
 from linkwright.compiler.derivatives import gradient, places
 from linkwright.errors import UsageError
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.results.channel_programs import ChannelGraph
 from linkwright.results.channels import Channels
+from linkwright.results.channels.graph import ChannelGraph
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.run_derivatives import AT_ONCE, RunEquations, StateFunction, repeated

@@ -26,9 +26,9 @@ from linkwright.mechanics.kinematics.motion import Skeleton, motion
 from linkwright.model.curves.references import read_reference
 from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.tolerances import OPEN, SAME_PLACE
-from linkwright.results.channel_programs import Batch, ChannelGraph, Structure
 from linkwright.results.channels import Channel, Channels
-from linkwright.results.cycle_loads import LoadSymbols
+from linkwright.results.channels.cycle_loads import LoadSymbols
+from linkwright.results.channels.graph import Batch, ChannelGraph, Structure
 from linkwright.results.records import Column, acting
 from linkwright.results.state import State, wound
 from linkwright.results.trajectories import MotionSource, Trajectories
@@ -44,7 +44,7 @@ from linkwright.simulation.start_states import closed_starts
 
 if TYPE_CHECKING:
     from linkwright.drives.actuation import Actuation
-    from linkwright.results.channel_list import ChannelList
+    from linkwright.results.channels.channel_list import ChannelList
     from linkwright.system.compiled import Compiled
 
 

@@ -27,7 +27,7 @@ from linkwright.model.parameters import Parameter
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.tolerances import LOOP_CHANGE, SAME_TIME
-from linkwright.results.derivatives import MotionDerivatives
+from linkwright.results.channels.derivatives import MotionDerivatives
 from linkwright.results.records import acting, cut_rows, multipliers
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory

@@ -31,7 +31,7 @@ from linkwright.motion.cycle import coordinate_now
 from linkwright.motion.efforts_and_wrenches import efforts
 from linkwright.numerics.memory_and_threads import Store, Stores, all_in_use, essentials
 from linkwright.numerics.tolerances import OPEN as OPEN
-from linkwright.results.cycle_loads import SolvedLoads
+from linkwright.results.channels.cycle_loads import SolvedLoads
 from linkwright.results.records import coordinate_names
 from linkwright.results.state import LaterReferences, State
 from linkwright.topology import Tree, build_tree

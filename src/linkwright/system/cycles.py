@@ -23,9 +23,9 @@ from linkwright.motion.cycle_lanes import AssemblyGaps, Gaps, lanes_of
 from linkwright.motion.design_channels import DesignTurns, Gathered
 from linkwright.motion.designs import DESIGNS_FOR_CODE, ClosedDesign, Designs
 from linkwright.numerics.memory_and_threads import Store, essentials
-from linkwright.results.channel_kernel import DETERMINANT
 from linkwright.results.channels import Channel
-from linkwright.results.derivatives import refused
+from linkwright.results.channels.derivatives import refused
+from linkwright.results.channels.kernel import DETERMINANT
 from linkwright.results.motion_checks import singular_check
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectories import STATE, ChannelDerivatives, MotionSource, Trajectories
@@ -34,7 +34,7 @@ from linkwright.system.compiled import compiled_of
 from linkwright.system.mechanism import mechanism_of
 
 if TYPE_CHECKING:
-    from linkwright.results.channel_list import ChannelList
+    from linkwright.results.channels.channel_list import ChannelList
     from linkwright.system.system import System
 
 MOST_NUMBERS = 250_000_000  # of a result: 2 GB

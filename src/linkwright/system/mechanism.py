@@ -36,7 +36,7 @@ from linkwright.verbs import ring_function
 
 if TYPE_CHECKING:
     from linkwright.motion.joint_limits import Limits
-    from linkwright.results.channel_list import ChannelList
+    from linkwright.results.channels.channel_list import ChannelList
     from linkwright.results.state import State
     from linkwright.results.trajectories import Trajectories
     from linkwright.rings.design.studies.study import Study

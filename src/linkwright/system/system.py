@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels
     from linkwright.mechanics.kinematics.motion import Motion
     from linkwright.motion.controllability import Controllability
-    from linkwright.results.channel_list import ChannelList
+    from linkwright.results.channels.channel_list import ChannelList
     from linkwright.rings.verbs import SystemVerbs
     from linkwright.simulation.stepper import Stepper, Stepping
 else:

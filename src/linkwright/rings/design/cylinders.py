@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from linkwright.api import Result, Table, Trajectory, UsageError, description, joint_limits, marked, nearest, unit_of
-from linkwright.results.cylinder_channels import areas, force
+from linkwright.results.channels.cylinders import areas, force
 from linkwright.rings.design.cycle_averages import extremes
 
 

@@ -58,7 +58,7 @@ from linkwright.api import (
 from linkwright.api import cycles as cycle
 from linkwright.mechanics.inverse.problem import InverseProblem, unit_pushes
 from linkwright.motion.cycle_derivatives import SAME_SPEED, drive_motion
-from linkwright.results.derivatives import refused
+from linkwright.results.channels.derivatives import refused
 
 SINGULAR = 1e-4  # dimensionless singular value: below it positions hardly depend smoothly on dimensions any more
 

@@ -12,7 +12,7 @@ import pytest
 import linkwright as lw
 from linkwright.mechanics.inverse.line_eyes import line_eyes
 from linkwright.model import library
-from linkwright.results.load_channels import eyes
+from linkwright.results.channels.loads import eyes
 from tests.rings.studio.browser import reading
 from tests.rings.studio.browser.desk import Desk, colors
 

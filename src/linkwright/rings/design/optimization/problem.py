@@ -30,7 +30,7 @@ from linkwright.api import (
     mechanism_of,
 )
 from linkwright.motion.designs import ClosedDesign
-from linkwright.results.channel_kernel import DETERMINANT
+from linkwright.results.channels.kernel import DETERMINANT
 from linkwright.rings.design.optimization.quantities import MeasuredValue, OfFunction, OfModel, OfMotion, OfNumbers
 from linkwright.rings.design.optimization.variables import DesignVariable
 from linkwright.rings.design.studies.analyses import Case, Cycle

@@ -39,7 +39,7 @@ from linkwright.api import (
 )
 from linkwright.compiler import native
 from linkwright.drives import prescribed
-from linkwright.results.channel_programs import UNTRACEABLE
+from linkwright.results.channels.graph import UNTRACEABLE
 from linkwright.rings.design.studies.analyses import Case, Cycle, Equilibrium, Run, source_of
 from linkwright.rings.design.studies.element_limits import JudgedRows, StudyLimits, failure, has_motor_plate, named
 from linkwright.rings.design.studies.varied_numbers import VariedNumbers

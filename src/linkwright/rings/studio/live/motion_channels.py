@@ -25,7 +25,7 @@ from linkwright.api import (
 )
 from linkwright.kernels import page_motion
 from linkwright.mechanics.inverse.effort_places import resting_points
-from linkwright.results.cylinder_channels import areas
+from linkwright.results.channels.cylinders import areas
 from linkwright.rings.studio.live.cycle_data import PageMotion, encoded
 
 

@@ -1,5 +1,5 @@
 """Channels of a motion of the drives as one kernel, for many designs, with exact derivatives. Its stages are those of one motion
-(`channel_programs`, `driven_motion`), each solved on symbols instead of stored in an array:
+(`graph`, `driven_motion`), each solved on symbols instead of stored in an array:
 
     inputs    q (closed at the drives), drive, speed, acceleration; their third derivatives, t, near and parameters where they are read
     motion    J v + b = 0,  J a + k = 0 with the rows of the drives
@@ -24,7 +24,6 @@ import numpy as np
 from linkwright.compiler.derivatives import gradient, jacobian, places
 from linkwright.compiler.graph import Sym, TraceGraph, TracingError
 from linkwright.compiler.program import Program, without_unused
-from linkwright.kernels.channel_lanes import GAP
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.kernels.equations.kinematic import Driven
 from linkwright.kernels.implicit import Differentiation, is_square, turn_efforts, turn_motion
@@ -37,11 +36,12 @@ from linkwright.model.coordinates import lengths
 from linkwright.model.parameters import Parameter, with_values
 from linkwright.numerics.memory_and_threads import all_in_use
 from linkwright.numerics.scalars import eliminate
-from linkwright.results.channel_programs import UNTRACEABLE, ActedNames, ChannelGraph, Structure
 from linkwright.results.channels import Channel, Channels
-from linkwright.results.driven_channels import PUSH, MotionChannels
-from linkwright.results.driven_motion import HeldSymbols
-from linkwright.results.load_channels import load_channels
+from linkwright.results.channels.driven import PUSH, MotionChannels
+from linkwright.results.channels.driven_motion import HeldSymbols
+from linkwright.results.channels.graph import UNTRACEABLE, ActedNames, ChannelGraph, Structure
+from linkwright.results.channels.lanes import GAP
+from linkwright.results.channels.loads import load_channels
 from linkwright.results.trajectories import STATE
 
 DRIVE_INPUTS = ("drive", "speed", "acceleration", "third")
@@ -99,7 +99,7 @@ class ChannelReading:
 
     def _made(self, names: tuple[str, ...]) -> Kernel:
         k = self.solving
-        known = [list(self.drives), list(self.by), list(names), sorted(self.moving), digest("results.channel_kernel"), k.model_key]
+        known = [list(self.drives), list(self.by), list(names), sorted(self.moving), digest("results.channels.kernel"), k.model_key]
         parts = None if k.model_key is None else ["channels", *known]
         return Kernel("channels", _Stages(self, names).program, parts, k.entries, k.defaults, None, k.engine)
 

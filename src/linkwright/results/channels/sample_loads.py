@@ -15,11 +15,11 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, driven_rows, loads_of_known_motion, unaccounted
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.memory_and_threads import Store
-from linkwright.results.channel_programs import Batch
 from linkwright.results.channels import Channel
-from linkwright.results.cycle_loads import CycleLoads
+from linkwright.results.channels.cycle_loads import CycleLoads
+from linkwright.results.channels.graph import Batch
+from linkwright.results.channels.loads import base_channels, load_channels
 from linkwright.results.interpolation import WINDOW
-from linkwright.results.load_channels import base_channels, load_channels
 from linkwright.results.records import CONTACT, acting, cut_rows, stop_pushes
 from linkwright.results.state import State
 

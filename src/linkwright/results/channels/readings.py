@@ -2,7 +2,7 @@
 
     recorded      columns and multipliers that were stored while it ran
     singular      singular values of a run: ranks are decided on numbers (`singular_channels`)
-    symbols       everything else, traced once per mechanism and run on all samples (`channel_programs`); what the loads of a turn
+    symbols       everything else, traced once per mechanism and run on all samples (`graph`); what the loads of a turn
                   (`cycle_loads`) and a held motion (`driven_motion`) solve for is solved once and stays with the motion as arrays
     instants      few samples, and what cannot be traced, one sample at a time
 """
@@ -18,12 +18,12 @@ import numpy as np
 from linkwright.errors import ChannelError
 from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import coordinate_or_none
-from linkwright.results import singular_channels
-from linkwright.results.channel_list import ChannelList
 from linkwright.results.channels import Channel, Channels
-from linkwright.results.driven_motion import MotionReading
-from linkwright.results.load_channels import drive_channels
-from linkwright.results.loads import SINGLE_SAMPLES, SampleLoads
+from linkwright.results.channels import singular as singular_channels
+from linkwright.results.channels.channel_list import ChannelList
+from linkwright.results.channels.driven_motion import MotionReading
+from linkwright.results.channels.loads import drive_channels
+from linkwright.results.channels.sample_loads import SINGLE_SAMPLES, SampleLoads
 from linkwright.results.records import Column, coordinate_names, multipliers
 from linkwright.results.state import wound
 

@@ -13,7 +13,7 @@
     energy.kinetic  .potential  .total
 
 Every joint can be read, cut or not. `Instant` evaluates lazily and once, over any scalar: run on symbols a channel
-becomes a program for whole runs (`results.channel_programs`). A `Channel` knows its dimension, so results convert units and
+becomes a program for whole runs (`results.channels.graph`). A `Channel` knows its dimension, so results convert units and
 label axes by themselves.
 """
 
@@ -45,7 +45,7 @@ from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.scalars import arctan2, is_symbolic
 from linkwright.numerics.spatial import array, cross, quaternion_rotation, rotation_quaternion
 from linkwright.numerics.tolerances import ROUND_OFF
-from linkwright.results.cylinder_channels import flow_channels
+from linkwright.results.channels.cylinders import flow_channels
 from linkwright.text.unit_meaning import unit_size
 from linkwright.text.units import KINDS
 

@@ -30,11 +30,11 @@ from linkwright.mechanics.inverse.known_motion import Acted
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.tolerances import EPSILON
-from linkwright.results.channel_programs import Batch, ChannelGraph, Structure
 from linkwright.results.channels import Channel, Channels
-from linkwright.results.cycle_loads import LoadSymbols
-from linkwright.results.driven_channels import MotionChannels
-from linkwright.results.driven_motion import HeldMotion, MotionReading
+from linkwright.results.channels.cycle_loads import LoadSymbols
+from linkwright.results.channels.driven import MotionChannels
+from linkwright.results.channels.driven_motion import HeldMotion, MotionReading
+from linkwright.results.channels.graph import Batch, ChannelGraph, Structure
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectories import NamedDerivatives
 

@@ -2,7 +2,7 @@
 holds a rotation: its moment, in space the size), `shaking.force`, `shaking.moment`;
 `cam.contact`, the contact force of a cam (negative: it would have to pull); of a floating base `base.force`, `base.moment`; of rods,
 springs and dampers `gas.force`, positive where it pushes (in a joint `return.torque`, along its coordinate), and with cylinders
-`gas.P.on.lid` at their eyes; pressures of cylinders (`cylinder_channels`); of belts `main.tension.1` of the spans,
+`gas.P.on.lid` at their eyes; pressures of cylinders (`cylinders`); of belts `main.tension.1` of the spans,
 `main.tension.max` and `.min`."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from linkwright.model.coordinates import coordinate, is_rotary, movable
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.scalars import maximum, minimum
 from linkwright.results.channels import Channel
-from linkwright.results.cylinder_channels import pressure_channels
+from linkwright.results.channels.cylinders import pressure_channels
 
 
 def drive_channels(d: Description, drives: Sequence[str]) -> dict[str, Channel]:

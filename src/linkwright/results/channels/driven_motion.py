@@ -6,7 +6,7 @@ With A = [J; S], the loops' Jacobian and the rows S of the held coordinates (dri
     jerk       A j = [0; f'''] - d/dt [J a + k; s'']      with a held: the rate of the accelerations, exactly
     push       A' (lam, u) + Q = 0         multipliers and efforts that balance a unit load with row Q' while everything is held
 
-Residuals are read on symbols (`results.channel_programs`), so the same program serves one motion and many designs, and their derivatives
+Residuals are read on symbols (`results.channels.graph`), so the same program serves one motion and many designs, and their derivatives
 by parameters of the model are those of the residuals, solved with the same matrix. Where A is singular a tangent is the motion of the
 sample (up to its size), a push the self-stress without a load; a jerk is NaN there.
 """
@@ -26,9 +26,9 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.effort_places import EffortPlace, effort_place
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.memory_and_threads import Store
-from linkwright.results.channel_programs import Batch, ChannelGraph, composed
 from linkwright.results.channels import Channel
-from linkwright.results.driven_channels import PUSH, MotionChannels
+from linkwright.results.channels.driven import PUSH, MotionChannels
+from linkwright.results.channels.graph import Batch, ChannelGraph, composed
 from linkwright.results.records import THIRD, cut_rows
 
 if TYPE_CHECKING:

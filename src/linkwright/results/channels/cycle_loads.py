@@ -1,7 +1,7 @@
 """Loads of a whole cycle at once.
 
 Kernel `loads` gives them where they are determinate and no sample is singular. Otherwise J' lam + B u = M a + h is set up and solved for
-all samples together. The terms are read once on symbols of the structure (`results.channel_programs`). The small systems are inverted, or
+all samples together. The terms are read once on symbols of the structure (`results.channels.graph`). The small systems are inverted, or
 decomposed together where ranks have to be decided. What is not unique is settled as in `inverse.choice`, and what the loads do in any
 joint is read on symbols again, with these multipliers and efforts in place. Samples that are not carried (a singular position whose limit
 is needed) are solved one by one; so is everything if the efforts of two samples do not agree with `inverse.solve`, and where friction
@@ -31,9 +31,9 @@ from linkwright.model.coordinates import coordinate, joint_part
 from linkwright.model.description import Friction
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.numerics.tolerances import CONVERGED
-from linkwright.results.channel_programs import Batch, ChannelGraph, Structure
 from linkwright.results.channels import Channel
-from linkwright.results.load_channels import base_channels, load_channels
+from linkwright.results.channels.graph import Batch, ChannelGraph, Structure
+from linkwright.results.channels.loads import base_channels, load_channels
 
 AGREEMENT = 1e-8  # of the largest effort: two ways of solving differ by round-off times the condition
 MOST_OPEN = 0.25  # share of samples to solve one by one above which nothing is gained
