@@ -11,7 +11,8 @@ import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.errors import ChannelError, UsageError
 from linkwright.motion.cycle_derivatives import turn_derivatives
-from linkwright.motion.designs import Designs
+from linkwright.motion.designs import Designs, kernels_of
+from linkwright.results.channels.graph import GRAPHS
 from linkwright.system.cycles import CycleEvaluator, DesignReader, cycles
 from tests.refusals import refused
 from tests.sweeps import sweep
@@ -248,3 +249,17 @@ def test_results_that_do_not_fit_into_memory_are_refused() -> None:
         e(rows)
     sizes = [found.values["coupler.P"].nbytes for _, found in zip(range(3), (f for _, f in e.blocks(rows, most=16)), strict=False)]
     assert max(sizes) <= 16 * 361 * 2 * 8
+
+
+def test_one_motion_and_many_designs_are_read_by_one_graph() -> None:
+    """Derivatives of a cycle and cycles of designs by the same names trace into the same symbols: the second finds what the first made."""
+    m, names, by = lw.load("wiper"), ["A.torque", "rocker.angle.jerk", "C.load"], ["C.x", "crank.mass"]
+    d = m.cycle(steps=24).derivatives(by)
+    found = CycleEvaluator(m.system, by, names, derivatives=by, steps=24)([[p.value for p in compiled_of(m.system).chosen(by)]])
+    (graph,) = GRAPHS.of(kernels_of(compiled_of(m.system), compiled_of(m.system).chosen(by))).values()
+    before = len(graph.graph.ops)
+    slopes = d.read(names)
+    added = len(graph.graph.ops) - before
+    assert added < 0.1 * before  # efforts are solved for in both: nothing but what a single motion has in arrays is new
+    for name in names:
+        np.testing.assert_allclose(found.derivatives[name][0], slopes[name], rtol=1e-9, atol=1e-9 * np.abs(slopes[name]).max())

@@ -7,7 +7,8 @@
                                        follower's effort per unit of contact force
     speeds        (q, v)               `beside`: rates of the same coordinates, linear in v
 
-The equations are those of `results.channels.driven_motion`, solved in the order of the plan. World axes; bodies in the order of the tree's nodes.
+The equations are those of `results.channels.driven_motion`, solved in the order of the plan. World axes. Bodies are in the order of the
+tree's nodes.
 """
 
 from __future__ import annotations

@@ -241,8 +241,19 @@ class RunSource(MotionSource):
             self.first._loads.check()
         return out | (self._read(t, {"a": motion.a}, plain, motion.acted) if plain else {})
 
+    @cached_property
+    def _motions(self) -> dict[int, tuple[Any, KnownMotion | None]]:
+        return {}
+
     def _motion(self, t: Trajectories) -> KnownMotion | None:
-        """Accelerations and what acted at the samples of all runs, as `run_records` finds them for one."""
+        """Accelerations and what acted at the samples of all runs, found once."""
+        q = t.values["state q"]
+        if id(q) not in self._motions:
+            self._motions[id(q)] = q, self._found_motion(t)
+        return self._motions[id(q)][1]
+
+    def _found_motion(self, t: Trajectories) -> KnownMotion | None:
+        """The same, as `run_records` finds it for one run."""
         st, parameters = self.pairs[next(i for i in range(len(self.pairs)) if i not in self.failed)]
         sim = simulation(self.system, st, self.duration, replace(self.options, parameters=parameters if len(parameters) else None))
         _, made = _setup(sim)
