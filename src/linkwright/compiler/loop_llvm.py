@@ -24,12 +24,14 @@ from linkwright.compiler.loop_tree import (
     contains,
     expressions_of,
     leaves,
+    nested,
     walked,
 )
 from linkwright.compiler.records import ALL_LANES, fields_of, is_array, place
 
 COMPARE = {"<": ("slt", "olt"), "<=": ("sle", "ole"), ">": ("sgt", "ogt"), ">=": ("sge", "oge"), "==": ("eq", "oeq"), "!=": ("ne", "une")}
 MATH = {"+": ("add nsw", "fadd"), "-": ("sub nsw", "fsub"), "*": ("mul nsw", "fmul"), "/": ("", "fdiv"), "&": ("and", ""), "|": ("or", "")}
+ZERO = {"double": "0.0", "i64": "0", "i1": "false"}
 EXITS = ("break", "continue", "return")
 TOGETHER_COPIED = 4  # entries that one lane copies at a time
 
@@ -104,7 +106,7 @@ class Writer:
     def slot(self, kind: str) -> str:
         """A place for a variable; lanes that never assign to it find zero, which no branch may not look at."""
         out = self.new("s")
-        self.slots += [f"  {out} = alloca {kind}", f"  store {kind} {'zeroinitializer' if kind[0] == '<' else _zero(kind)}, ptr {out}"]
+        self.slots += [f"  {out} = alloca {kind}", f"  store {kind} {'zeroinitializer' if kind[0] == '<' else ZERO[kind]}, ptr {out}"]
         return out
 
     def text(self) -> str:
@@ -269,6 +271,8 @@ class Writer:
     def _s_if(self, s: Statement) -> None:
         test, yes, no = s.parts
         if s.divergent and self.lanes > 1:
+            if test.op == "and" and not test.parts[0].varying and not no:
+                return self._s_if(nested(s))
             return self.parted(s)
         here, other, end = self.new("yes"), self.new("no"), self.new("end")
         self.do(f"br i1 {self.value(test)}, label {here}, label {other if no else end}")
@@ -515,7 +519,7 @@ class Writer:
     def builtin(self, e: Expression, v: list[str], t: str, inner: str, whole: bool) -> str:
         wide = e.varying and self.lanes > 1
         short, long = ((f"v{self.lanes}f64", f"v{self.lanes}i64") if wide else ("f64", "i64"))
-        zero = "zeroinitializer" if wide else _zero(KINDS[e.parts[0].kind])
+        zero = "zeroinitializer" if wide else ZERO[KINDS[e.parts[0].kind]]
         simple = {
             "float": f"sitofp {inner} {v[0]} to {t}",
             "truth": f"{'icmp ne' if whole else 'fcmp une'} {inner} {v[0]}, {zero}",
@@ -783,10 +787,6 @@ def _leaf(f: Function) -> bool:
             return False
         pending += [x for b in blocks_of(s) for x in b]
     return True
-
-
-def _zero(kind: str) -> str:
-    return {"double": "0.0", "i64": "0", "i1": "false"}[kind]
 
 
 def _harmless(e: Expression) -> bool:

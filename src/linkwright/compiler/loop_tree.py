@@ -595,6 +595,14 @@ def leaves(body: list[Statement], what: tuple[str, ...]) -> bool:
     return False
 
 
+def nested(s: Statement) -> Statement:
+    """A branch on `a and b`, where a is the same in all lanes, as a branch on b in one on a."""
+    test, yes, _ = s.parts
+    first, *rest = test.parts
+    inner = rest[0] if len(rest) == 1 else Expression("and", rest, bool, varying=True)
+    return Statement("if", [first, [Statement("if", [inner, yes, []], s.line, divergent=inner.varying)], []], s.line)
+
+
 def ends(body: list[Statement]) -> bool:
     """True if a block always returns."""
     if not body:

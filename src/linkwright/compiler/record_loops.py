@@ -38,8 +38,8 @@ def padded(n: int) -> int:
     return -(-n // ALL_LANES) * ALL_LANES
 
 
-def code_of(function: Any, lanes: bool) -> LoopCode:
-    """Return the machine code of a loop: of this process, from the cache, or made now."""
+def code_of(function: Any, lanes: bool, sliced: bool = False) -> LoopCode:
+    """Return the machine code of a loop: of this process, from the cache, or made now. `sliced`: its calls are short, also with lanes."""
     with lock:
         if (function, lanes) not in _codes:
 
@@ -49,7 +49,7 @@ def code_of(function: Any, lanes: bool) -> LoopCode:
                 return loop_llvm.module(loop_tree.Unit(function, lanes)), {}
 
             parts = ["record loop", function.__qualname__, lanes, digest(function)]
-            _codes[function, lanes] = LoopCode(function.__qualname__, parts, text, at_once=lanes)
+            _codes[function, lanes] = LoopCode(function.__qualname__, parts, text, at_once=lanes and not sliced)
         return _codes[function, lanes]
 
 
@@ -87,8 +87,8 @@ def _writers() -> str:
 class Loop:
     """A loop on the record of a layout. Its code is made at the first call; without llvmlite it runs as Python."""
 
-    def __init__(self, function: Any, layout: Layout):
-        self.function, self.layout = function, layout
+    def __init__(self, function: Any, layout: Layout, *, sliced: bool = False):
+        self.function, self.layout, self.sliced = function, layout, sliced
         arguments, self.returns = signature_of(function)
         if not arguments or arguments[0][1] is not layout.record or any(is_record(kind) for _, kind in arguments[1:]):
             raise LoopError(f"{function.__name__} needs the record {layout.record.__name__} as its first argument, and no other one.")
@@ -132,7 +132,7 @@ class Loop:
         axes in front, of length 1 where all groups or all items share them.
         """
         out, slots = np.zeros(items, dtype=np.int64), self.argument_slots(items, arguments)
-        call, at = code_of(self.function, self.layout.lanes > 1), out.ctypes.data
+        call, at = code_of(self.function, self.layout.lanes > 1, self.sliced), out.ctypes.data
         each = 0 if isinstance(items, int) else items[1]
 
         def run(first: int, count: int) -> None:
@@ -200,7 +200,7 @@ class Bound:
         head = [0, items, 0, 1, self.out.ctypes.data, 0, loop.slots.ctypes.data, self.memory[1]]
         self.table = np.array([*head, *loop.argument_slots(items, arguments)], dtype=np.int64)
         self._reals, self._span = self.table.view(np.float64), (0, items)
-        self._address, self._code = self.table.ctypes.data, code_of(loop.function, loop.layout.lanes > 1)
+        self._address, self._code = self.table.ctypes.data, code_of(loop.function, loop.layout.lanes > 1, loop.sliced)
         at = len(head)
         self._numbers: dict[int, tuple[int, Any]] = {}
         for k, kind in enumerate(loop.kinds):
@@ -215,9 +215,9 @@ class Bound:
         """Return a number of the record."""
         return self.loop.layout.get(self.memory[0], path, lane)
 
-    def put(self, path: str, value: float, lane: int = 0) -> None:
-        """Set a number of the record."""
-        self.loop.layout.put(self.memory[0], path, value, lane)
+    def put(self, path: str, value: float) -> None:
+        """Set a number of the record, in all lanes."""
+        self.loop.layout.put(self.memory[0], path, value)
 
     def number(self, argument: int, value: Any) -> None:
         """Give another value to an argument that is a number, counted from the one after the record."""

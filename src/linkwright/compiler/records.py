@@ -410,13 +410,11 @@ class Layout:
         at = self.numbers[path] + lane
         return floats[at : at + 1].view(np.int64)[0] if path in self.counted else floats[at]
 
-    def put(self, floats: np.ndarray, path: str, value: float, lane: int = 0) -> None:
-        """Set a number that loops change."""
-        at = self.numbers[path] + lane
-        if path in self.counted:
-            floats[at : at + 1].view(np.int64)[0] = value
-        else:
-            floats[at] = value
+    def put(self, floats: np.ndarray, path: str, value: float) -> None:
+        """Set a number that loops change, in all lanes."""
+        at = self.numbers[path]
+        part = floats[at : at + self.lanes]
+        (part.view(np.int64) if path in self.counted else part)[:] = value
 
     def coded(self, codes: Mapping[str, tuple[Any, int]]) -> Layout:
         """Return the same layout with other code behind its kernels: address and code for one lane by name."""

@@ -62,6 +62,7 @@ def begin_sides(s: RunState) -> int:
     for e in range(len(w.g)):
         w.g[e] = w.g_now[e]
         w.side[e] = sign(w.g[e])
+        w.change[e] = 0.0
         if w.dips[e] > 0 and w.direction[e] == -1:
             w.side[e] = 1  # it holds from here on, and may begin at zero
         if e >= s.n_events:

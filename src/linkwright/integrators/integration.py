@@ -84,7 +84,7 @@ def integrate(
     run = _Run(problem, chosen, codes, times, observe, native)
     run.state.y[:] = start
     clock = Options(t0, t1, step or 0.0, smallest_step, largest_step, tolerance, begun)
-    set_options(run.call, 0, problem, chosen, clock, most_steps)
+    set_options(run.call, problem, chosen, clock, most_steps)
     code, left = run.go(progress, slice_steps or 0, 64 if native else 8)
     return run.solution(code, left, raised(backs, code))
 
@@ -107,16 +107,16 @@ class Options(NamedTuple):
     origin: float
 
 
-def set_options(call: Bound, lane: int, problem: Problem, chosen: Method, options: Options, most_steps: int | None) -> None:
+def set_options(call: Bound, problem: Problem, chosen: Method, options: Options, most_steps: int | None) -> None:
     """Set the options in the record of a run, and what follows from problem and method."""
     for name, value in options._asdict().items():
-        call.put(name, value, lane)
+        call.put(name, value)
     for name, value in (("closed", CLOSED_RUN), ("widest", OPEN_STEP), ("every", problem.every), ("above", problem.project_above)):
-        call.put(name, value, lane)
-    call.put("step", options.fixed, lane)
-    call.put("most", most_steps or (MOST_STEPS if chosen.adaptive else 1 << 62), lane)
+        call.put(name, value)
+    call.put("step", options.fixed)
+    call.put("most", most_steps or (MOST_STEPS if chosen.adaptive else 1 << 62))
     for name in ("gamma", "exponent", "shrink", "grow", "safety"):
-        call.put(f"table.{name}", getattr(chosen.table, name), lane)
+        call.put(f"table.{name}", getattr(chosen.table, name))
 
 
 Observer = Callable[[np.ndarray], Any]
@@ -454,6 +454,7 @@ def _sizes(p: Problem, table: Tableau) -> dict[str, int]:
         "gated": int(p.gap is not None),
         "refuses": int(p.project_refuses),
         "driven": ways(p.inputs),
+        "wary": int(any(k is not None and k.function is not None for k in (p.rates, p.inputs))),
         "moved": int(p.inputs_move and p.inputs is not None),
         "ticking": int(p.sampler is not None),
         "responds": ways(p.response),
@@ -485,7 +486,7 @@ def loop_of(
     """Return a loop of the time stepper with all that belongs to problem and method, its output and its batch of runs."""
     p = problem
     sizes = {"sampled": int(sampled), "stride": lanes} | {f"n_{name}": len(array) for name, array in output.items()}
-    loop = Loop(function, layout_of(p, table, codes, sizes, lanes))
+    loop = Loop(function, layout_of(p, table, codes, sizes, lanes), sliced=True)
     for name in ("a", "c", "error", "dense", "slope"):
         loop.fill(f"table.{name}", getattr(table, name))
     loop.fill("table.coupling", table.coupling.reshape(-1, len(table.c)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -94,10 +94,11 @@ def integrate_many(
 
     used = min(threads or cores(), cores()) if native else 1
 
+    def set_options(call: Bound) -> None:
+        integration.set_options(call, problem, chosen, options, most_steps)
+
     def worker(lanes: int) -> _Worker:
-        own = _Worker(problem, chosen, codes, times, native, lanes)
-        own.set_options = lambda call, lane: integration.set_options(call, lane, problem, chosen, options, most_steps)
-        return own
+        return _Worker(problem, chosen, codes, times, native, lanes, set_options)
 
     batch = _Batch(starts, values, times, backs, progress)
     wide = native and _in_lanes(problem, len(starts), used, len(times))
@@ -129,9 +130,18 @@ def _error(problem: Problem, batch: _Batch, k: int, method: str | Method, t: tup
 class _Worker:
     """The memory of one thread, and calls of the loop prepared for it."""
 
-    def __init__(self, problem: Problem, method: Method, codes: Any, times: np.ndarray, native: bool, lanes: int):
+    def __init__(
+        self,
+        problem: Problem,
+        method: Method,
+        codes: Mapping[str, Any],
+        times: np.ndarray,
+        native: bool,
+        lanes: int,
+        set_options: Callable[[Bound], None],
+    ):
         self.problem, self.method, self.codes, self.times, self.native, self.lanes = problem, method, codes, times, native, lanes
-        self.set_options: Callable[[Bound, int], None] = lambda call, lane: None
+        self.set_options = set_options
         n = problem.n
         self.size = max(lanes, min(MOST_RUNS, BYTES // (8 * (1 + n) * max(1, len(times)))) // lanes * lanes)
         self.rows = np.zeros((self.size * len(times), 1 + n))
@@ -152,10 +162,8 @@ class _Worker:
             p, table = self.problem, self.method.table
             loop = integration.loop_of(march_many, p, table, self.codes, output, sampled=True, lanes=lanes, batch=batch)
             bound = loop.bound(lanes, 0, native=self.native)
-            states = [bound.record(k) for k in range(lanes)]
-            for k in range(lanes):
-                self.set_options(bound, k)
-            self.calls[lanes] = bound, states
+            self.set_options(bound)
+            self.calls[lanes] = bound, [bound.record(k) for k in range(lanes)]
         return self.calls[lanes]
 
     def work(self, starts: np.ndarray, values: np.ndarray) -> Iterator[None]:

@@ -186,8 +186,9 @@ class Output(Record):
     seen: Rows  # (time, state) of every step
     records: Rows  # (time, index, state) of events
     ticks: Rows  # (time, held values) of the sampler
-    sample: Count  # the next one, and rows filled
-    row: Count
+    sample: Count  # the next one, and its time; without one, infinity
+    due: float
+    row: Count  # the next rows to be filled
     see: Count
     event: Count
     tick: Count
@@ -223,6 +224,7 @@ class RunState(Record):
     often: int  # steps from one correction to the next
     gated: int  # 1: only loops that are open by more than `above` are corrected
     refuses: int  # 1: a correction far above the error of its step is refused as a jump
+    wary: int  # 1: rates or inputs are Python functions, which are not asked about states that are not finite
     driven: int  # 0: no kernel of inputs, 1: one, 2: with a second one
     moved: int  # 1: the projection wants the inputs of its time
     ticking: int  # 1: with a sampler

@@ -43,11 +43,14 @@ def drive(s: RunState, row: int, t: float) -> int:
     x, y = s.inputs.x, s.inputs.y
     x.t[0] = t
     status = run(s.inputs)
-    if status & DEGENERATE and s.driven > 1:
-        s.tally.fallbacks += 1
-        status = run(s.inputs_again)
-        copy(y.u, s.inputs_again.y.u)
-        copy(y.rates, s.inputs_again.y.rates)
+    if status != 0:
+        if not finite(x.state):
+            return NOT_FINITE
+        if status & DEGENERATE and s.driven > 1:
+            s.tally.fallbacks += 1
+            status = run(s.inputs_again)
+            copy(y.u, s.inputs_again.y.u)
+            copy(y.rates, s.inputs_again.y.rates)
     for i in range(len(y.u)):
         x.u[i] = y.u[i]
         s.rates.x.u[i] = y.u[i]
@@ -60,7 +63,7 @@ def derivative(s: RunState, row: int, t: float) -> int:
     """K[row] at the full row and time t, with the pushes of rigid stops that hold; a degenerate evaluation goes to the rank-revealing
     kernel. A state that is not finite, such as that of a stage of too long a step, is not asked about."""
     x, m, y = s.inputs.x, s.rates.x, s.rates.y
-    if not finite(x.state):
+    if s.wary > 0 and not finite(x.state):
         return NOT_FINITE
     if s.driven > 0:
         outcome = drive(s, row, t)
@@ -72,11 +75,15 @@ def derivative(s: RunState, row: int, t: float) -> int:
     m.t[0] = t
     s.tally.evaluations += 1
     status = run(s.rates)
-    if status & DEGENERATE and s.backed > 0:
-        s.tally.fallbacks += 1
-        status = run(s.rates_again)
-        copy(y.rates, s.rates_again.y.rates)
-        copy(y.powers, s.rates_again.y.powers)
+    if status != 0:
+        if not finite(x.state):
+            s.tally.evaluations -= 1
+            return NOT_FINITE
+        if status & DEGENERATE and s.backed > 0:
+            s.tally.fallbacks += 1
+            status = run(s.rates_again)
+            copy(y.rates, s.rates_again.y.rates)
+            copy(y.powers, s.rates_again.y.powers)
     for i in range(len(y.rates)):
         s.K[row, i] = y.rates[i]
     for i in range(len(y.powers)):

@@ -41,9 +41,11 @@ def plan_step(s: RunState) -> int:
     tick = s.origin + s.tick * s.every if s.ticking > 0 else s.end
     if tick >= s.end - SAME_STEP * s.every:
         tick = s.end
-    while s.corners[s.corner] <= s.time + NO_STEP * max(abs(s.time), s.end - s.start):
-        s.corner += 1
-    corner = s.corners[s.corner]
+    corner = math.inf
+    if len(s.corners) > 1:
+        while s.corners[s.corner] <= s.time + NO_STEP * max(abs(s.time), s.end - s.start):
+            s.corner += 1
+        corner = s.corners[s.corner]
     s.ticked = 0
     s.cut = 0
     if len(s.table.error) > 0:
@@ -254,12 +256,14 @@ def projected(s: RunState, residual: float) -> int:
     if s.once == 0 and not residual <= s.widest:
         return OPEN
     s.tally.worst_position = max(s.tally.worst_position, residual)
-    moved = 0.0
+    if len(s.table.error) > 0:
+        moved = 0.0
+        for i in range(s.nq):
+            d = (m.state[i] - s.trial[i]) / s.permitted[i]
+            moved += d * d
+        s.correction = math.sqrt(moved / max(s.nq, 1))
     for i in range(s.nq):
-        d = (m.state[i] - s.trial[i]) / s.permitted[i]
-        moved += d * d
         s.trial[i] = m.state[i]
-    s.correction = math.sqrt(moved / max(s.nq, 1))
     for i in range(len(s.project.y.v)):
         s.trial[s.nq + i] = s.project.y.v[i]
     return 0
@@ -287,14 +291,16 @@ def attempt(s: RunState) -> int:
         if outcome != 0:
             return stopped(s, outcome)
     error = 0.0
-    permit(s)
     if len(s.table.error) > 0:
+        permit(s)
         error = error_norm(s)
         if not error < math.inf:
             return stopped(s, NOT_FINITE)
         if error > 1.0:
             return rejected(s, max(s.table.shrink, s.table.safety * error ** (-s.table.exponent)), 0)
-    s.due = 1 if s.projects > 0 and (s.tally.steps + 1) % s.often == 0 else 0
+    s.due = 1 if s.projects > 0 else 0
+    if s.often > 1 and (s.tally.steps + 1) % s.often != 0:
+        s.due = 0
     always = len(s.unit) + len(s.rests.push)
     moved = always > 0
     if s.due + always > 0:

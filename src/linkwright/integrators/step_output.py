@@ -7,6 +7,8 @@ the first terminal event or break point.
 
 from __future__ import annotations
 
+import math
+
 from linkwright.compiler.records import Floats, Rows, copy
 from linkwright.integrators.break_points import (
     BOTH,
@@ -44,7 +46,7 @@ def report(s: RunState) -> int:
         crossed = outcome < 0
     near = 8.0 * ROUND * max(abs(end), s.used)  # a sample that close to the step's end is the step's end
     doubtful = w.quarters.shape[0] > 0 and may_dip(s)
-    if crossed or doubtful or (out.sample < out.n_samples and out.samples[out.sample] < end - near):
+    if crossed or doubtful or out.due < end - near:
         outcome = prepare_inside(s)
         if outcome != 0:
             return outcome
@@ -61,8 +63,8 @@ def report(s: RunState) -> int:
     final = theta < NOWHERE
     while True:  # samples and events in order of time, then a terminal event
         share = NOWHERE
-        if out.sample < out.n_samples and out.samples[out.sample] < end - near:
-            share = max(0.0, (out.samples[out.sample] - s.time) / s.used)
+        if out.due < end - near:
+            share = max(0.0, (out.due - s.time) / s.used)
         event = -1
         first = NOWHERE
         for e in range(s.n_events):
@@ -79,9 +81,7 @@ def report(s: RunState) -> int:
         if outcome != 0:
             return outcome
         if at == share:
-            put(out.rows, out.row, out.samples[out.sample], s.trial, 1)
-            out.row += 1
-            out.sample += 1
+            put_sample(s, s.trial)
         else:
             note(s, event, s.time + at * s.used)
     put_samples(s, end, near, s.new)
@@ -152,10 +152,17 @@ def put_samples(s: RunState, t: float, near: float, state: Floats) -> None:
     if out.sampled == 0:
         put(out.rows, out.row, t, state, 1)
         out.row += 1
-    while out.sample < out.n_samples and out.samples[out.sample] <= t + near:
-        put(out.rows, out.row, out.samples[out.sample], state, 1)
-        out.row += 1
-        out.sample += 1
+    while out.due <= t + near:
+        put_sample(s, state)
+
+
+def put_sample(s: RunState, state: Floats) -> None:
+    """A state as the sample that is due."""
+    out = s.out
+    put(out.rows, out.row, out.due, state, 1)
+    out.row += 1
+    out.sample += 1
+    out.due = out.samples[out.sample] if out.sample < out.n_samples else math.inf
 
 
 def cross(s: RunState) -> int:

@@ -49,8 +49,10 @@ def advance(s: RunState) -> int:
         s.K[0, i] = s.K[s.stages, i]
     s.time = s.next
     s.fresh = 0
-    keep_turns(s)
-    set_sides(s)
+    if len(s.turned) > 0:
+        keep_turns(s)
+    if len(s.watched.loose) > 0:
+        set_sides(s)
     if s.time >= s.end:
         return FINISHED
     if s.ticked > 0:
@@ -102,6 +104,7 @@ def sample(s: RunState) -> int:
 def begin(s: RunState) -> int:
     """First ticks, first derivative, sides of the event functions, first step, output at the start: RUNNING, FINISHED, or why not."""
     s.started = 1
+    s.out.due = s.out.samples[0] if s.out.n_samples > 0 else math.inf
     s.time = s.start
     s.next = s.start
     s.used_before = 0.0
