@@ -50,6 +50,11 @@ tethers:
   TETHER: {between: [ground.POINT, BODY2.POINT], stiffness: 10, length: 5}
 cylinders:
   CYLINDER: {between: [ground.POINT, BODY3.POINT2], bore: 0.05, rod: 0.03, stroke: [0.2, 2], force: 0}
+surfaces:
+  SURFACE: {circle: BODY6.POINT3, radius: 0.01}
+  SURFACE2: {line: ground.POINT, normal: [0, 1]}
+contacts:
+  CONTACT: {between: [SURFACE, SURFACE2]}
 drive: {JOINT1: 45 rpm}
 """
 

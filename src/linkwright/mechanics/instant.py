@@ -19,6 +19,7 @@ from linkwright import joints as joint_types
 from linkwright.compiler.derivatives import traced_rates
 from linkwright.errors import ChannelError, ModelError, nearest
 from linkwright.mechanics import forces
+from linkwright.mechanics.contact.rows import Located, located
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.kinematics.motion import (
     Motion,
@@ -111,6 +112,11 @@ class Instant:
     @cached_property
     def motion(self) -> Motion:
         return motion(self.skel, self.q, self.v)
+
+    @cached_property
+    def touches(self) -> list[Located]:
+        """Nearest points of all touches."""
+        return located(self.skel, self.motion)
 
     @cached_property
     def external(self) -> tuple[tuple[int, Any], ...]:
