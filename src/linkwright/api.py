@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from linkwright.joints import is_hinge as is_hinge
     from linkwright.kernels import kernels as kernel_sets
     from linkwright.kernels import transmission_sources as transmission_sources
+    from linkwright.mechanics import contact as contact
     from linkwright.mechanics import forces as forces
     from linkwright.mechanics import formulations as formulations
     from linkwright.mechanics import inverse as inverse
@@ -259,6 +260,7 @@ SPACES = {  # modules of the interface
     "expressions": "text.expressions",
     "feedback": "simulation.feedback.base",
     "file_editing": "model.file.save_in_place",
+    "contact": "mechanics.contact",
     "file_nodes": "model.file.text_nodes",
     "files": "files",
     "forces": "mechanics.forces",

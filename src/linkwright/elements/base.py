@@ -440,6 +440,7 @@ class ModelElement:
     conservative: ClassVar[bool] = False  # all work is stored
     of_speed: ClassVar[bool] = False  # the law depends on rates
     switches: ClassVar[bool] = False  # its effort may change at once, or nearly
+    meets: ClassVar[bool] = False  # bodies touch by it: runs of simulations compute that, nothing else does
     by_load: ClassVar[bool] = False  # a part of it follows from the reactions: inverse dynamics adds it
     joins: ClassVar[bool] = False  # bodies that it holds need no joint: they float by themselves
     touching: ClassVar[bool] = False  # its wheels touch by their data: neither radii nor the distance of centers can vary alone

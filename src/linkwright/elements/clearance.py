@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from linkwright.elements.base import IDLE, ModelElement, Scalar, choice, either, in_joint, number, place
+from linkwright.elements.base import IDLE, Looks, ModelElement, Scalar, choice, either, in_joint, number, place
 from linkwright.errors import Source
 
 
@@ -18,6 +18,8 @@ class Clearance(ModelElement):
     section, word, form = "clearances", "clearance", "clearance"
     synonyms = ("clearance", "plays", "joint_clearances", "backlash")
     group = "contact"
+    meets = True
+    looks = Looks("", mark="wall")
     together = (either(("radius", "length")),)  # a pin has a radius, a block a length
 
     name: str

@@ -16,6 +16,7 @@ class Contact(ModelElement):
     section, word, form = "contacts", "contact", "contact"
     synonyms = ("contact", "touch", "touches", "collides", "pairs", "contact_pairs")
     group = "contact"
+    meets = True
     further = MappingProxyType({"between": Key("sides", "two surfaces, each a name or a list of names", required=True)})
 
     name: str

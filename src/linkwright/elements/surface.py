@@ -56,6 +56,11 @@ class Surface(ModelElement):
         return 0
 
     @property
+    def wall(self) -> bool:
+        """Return True if it is open at both ends and solid on the right of its direction."""
+        return False
+
+    @property
     def sharp(self) -> bool:
         """Return True if its corners have no radius, or if it has no thickness."""
         return False
@@ -100,6 +105,7 @@ class Line(Surface):
 
     normal: tuple[Scalar, Scalar, Scalar] = number("pure number", "direction out of the body", axes="along", optional=False)
     where: Source | None = place()
+    wall = True
 
     @property
     def keeps_axes(self) -> tuple[str, ...]:
@@ -187,7 +193,7 @@ class Chain(Edges):
     further = _placed("chain", "its points, `[body.point, ..]`", "points")
     hidden = ("side",)
     least = 2
-    closed = False
+    closed, wall = False, True
 
 
 @dataclass(frozen=True)
@@ -206,6 +212,10 @@ class Arc(Surface):
     @property
     def rounds(self) -> int:
         return 1 if self.side == "outside" else 0
+
+    @property
+    def wall(self) -> bool:
+        return self.side == "inside"
 
     @property
     def sharp(self) -> bool:

@@ -41,6 +41,12 @@ def touches(d: Description) -> tuple[Touch, ...]:
     return (*_of_contacts(d), *_of_clearances(d))
 
 
+def spots(d: Description) -> tuple[Spot, ...]:
+    """Return all surfaces of a description on their bodies, also those of clearances."""
+    loose = [x for touch in _of_clearances(d) for x in (touch.first, touch.second)]
+    return (*(_spot(d, x) for x in d.surfaces), *loose)
+
+
 def _of_contacts(d: Description) -> Iterator[Touch]:
     surfaces = {x.name: x for x in d.surfaces}
     for owner in d.contacts:

@@ -35,6 +35,7 @@ from linkwright.mechanics.contact.nearest import (
     vector,
 )
 from linkwright.model.curves.tables import periodic_spline
+from linkwright.numerics.scalars import arctan2, real, where
 
 WHOLE = 1e-12  # of a cosine: an arc of a whole revolution has no ends
 
@@ -151,4 +152,54 @@ def found(a: Placed, b: Placed) -> list[Found]:
         own, other = (b, a) if x.turned else (a, b)
         touched = own.on(other.outline(x.edges, ends=not (both and x.turned), alone=x.alone), x.rounds)
         out.append(touched.swapped() if x.turned else touched)
+    return out
+
+
+# -------------------------------------------------------------------- outlines for drawings
+
+ROUND = 48  # points of a circle
+
+
+def drawn(spot: Spot, reach: float) -> tuple[list[Any], bool]:
+    """Points of a surface's outline in the axes of its body, over any scalar, and whether it is closed; of a line as far as `reach`."""
+    x: Any = spot.surface
+    at, radius = list(spot.places), getattr(spot.surface, "radius", 0.0)
+    thin = isinstance(radius, int | float) and radius == 0.0
+    if isinstance(x, Circle | Ring):
+        return ([at[0]], False) if thin else (_bow(at[0], x.radius, 0.0, 2.0 * np.pi, ROUND)[:-1], True)
+    if isinstance(x, Line):
+        n = direction(vector(*x.normal[:2]))[1]
+        along = reach * vector(n[1], -n[0])
+        return [at[0] - along, at[0] + along], False
+    if isinstance(x, Arc):
+        return _bow(at[0], x.radius, x.first, x.last, ROUND), False
+    if isinstance(x, Profile):
+        law = periodic_spline(np.array(x.angles), np.array(x.radii))
+        angles = x.angles[0] + 2.0 * np.pi * np.arange(3 * ROUND) / (3 * ROUND)
+        return [at[0] + law.value(float(a)) * vector(np.cos(a), np.sin(a)) for a in angles], True
+    if not isinstance(x, Edges):
+        return (at, False) if thin else (_rounded([at[0], at[1]], [(0, 1), (1, 0)], x.radius), True)
+    edges = x.edges if x.turn > 0.0 else [(b, a) for a, b in reversed(x.edges)]
+    return (at, x.closed) if thin or not x.closed else (_rounded(at, edges, x.radius), True)
+
+
+def _bow(center: Any, radius: Any, first: Any, last: Any, count: int) -> list[Any]:
+    """Points of an arc."""
+    angles = [first + (last - first) * (i / count) for i in range(count + 1)]
+    return [center + radius * vector(np.cos(a), np.sin(a)) for a in angles]
+
+
+def _rounded(at: Sequence[Any], edges: Sequence[tuple[int, int]], radius: Any) -> list[Any]:
+    """Outline of edges counterclockwise with a radius: each moved out, and bows between those that turn left."""
+    normals = []
+    for a, b in edges:
+        along = at[b] - at[a]
+        normals.append(vector(along[1], -along[0]) / np.sqrt(along @ along))
+    out: list[Any] = []
+    for i, (a, _) in enumerate(edges):
+        before, after = normals[i - 1], normals[i]
+        turn = arctan2(before[0] * after[1] - before[1] * after[0], before @ after)
+        turn = where(real(turn) < -3.0, turn + 2.0 * np.pi, turn)  # at the end of a bar
+        start = arctan2(before[1], before[0])
+        out += _bow(at[a], radius, start, start + turn, ROUND // 6)
     return out

@@ -6,6 +6,7 @@ missing(draft)      sentences: no ground, loose bodies and pins, parts that are 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from linkwright import elements
@@ -143,6 +144,22 @@ def _under(draft: Draft, name: str) -> str:
     return ""
 
 
+def _touching(draft: Draft) -> Iterator[tuple[str, str]]:
+    """Pairs of bodies whose surfaces may touch, as far as they can be read."""
+    on: dict[str, str] = {}
+    for part in draft.section(elements.Surface.section):
+        shape = part.values.get(elements.kind_of(part.kind, part.values).type)
+        place = shape[0] if isinstance(shape, list) and shape else shape
+        body = place.partition(".")[0] if isinstance(place, str) else ""
+        on |= {part.name: body} if body in draft.bodies else {}
+    for part in draft.section(elements.Contact.section):
+        between = part.values.get("between")
+        sides = [x if isinstance(x, list) else [x] for x in between] if isinstance(between, list) else []
+        if len(sides) == 2:
+            known = [[on[x] for x in side if isinstance(x, str) and x in on] for side in sides]
+            yield from ((a, b) for a in known[0] for b in known[1])
+
+
 def _apart(draft: Draft) -> list[DraftProblem]:
     """Bodies that nothing connects with the ground."""
     names = list(draft.bodies)
@@ -155,6 +172,8 @@ def _apart(draft: Draft) -> list[DraftProblem]:
         ends = [e.body for e in part.ends if e.body in draft.bodies]
         if len(ends) == 2 and part.kind in elements.SECTIONS and elements.kinds(part.kind)[0].joins:
             groups.join(*ends)
+    for one, other in _touching(draft):
+        groups.join(one, other)
     parts: dict[str, list[str]] = {}
     for name in names:
         parts.setdefault(groups.root(name), []).append(name)

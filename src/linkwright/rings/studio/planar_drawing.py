@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from linkwright.rings.studio.paper_sheet import BAND, Sheet, nice_length
 from linkwright.rings.studio.scene import Arrow, Scene, SceneGuide, SceneLine, Stage, Telescope
 from linkwright.rings.studio.scene_belts import SceneBelt
 from linkwright.rings.studio.scene_cams import SceneCam
+from linkwright.rings.studio.scene_contacts import SceneOutline, touching
 from linkwright.rings.studio.shading import outline_path
 from linkwright.rings.studio.style import DRIVEN, PALETTE, Theme, mixed
 
@@ -68,11 +70,15 @@ class PlanarDrawing:
         for belt in self.scene.belts:
             draw_belt(sheet, stage, belt, self.colors)
         self._bodies(sheet, stage)
+        for outline in self.scene.outlines:
+            self._outline(sheet, stage, outline)
         for line in (x for x in self.scene.lines if x.name not in self.scene.absent):
             self._line(sheet, stage, line)
         for telescope in self.scene.telescopes:
             self._telescope(sheet, stage, telescope)
         self._pins(sheet, stage)
+        for place in touching(at, self.scene.size):
+            self._circle(sheet, place, 0.24 * self.width * sheet.pt, fc=sheet.look.accent, ec=sheet.look.paper, lw=0.8, zorder=42)
         for arrow in self.scene.arrows:
             self._arrow(sheet, stage, arrow, labels)
         self._loads(sheet, at, labels)
@@ -97,6 +103,17 @@ class PlanarDrawing:
         if cam.roller is not None:
             center = stage.place(cam.follower_node, cam.roller[0])
             self._circle(sheet, center, cam.radius, lw=1.4, ec=follower, fc=self.fill(sheet, cam.follower), zorder=19.0)
+
+    def _outline(self, sheet: Sheet, stage: Stage, x: SceneOutline) -> None:
+        """A surface that may touch others: a thin line, hatched where it is a wall."""
+        points, color = stage.place(x.node, x.points), self.edge(sheet, x.body)
+        path = np.vstack([points, points[:1]]) if x.closed else points
+        sheet.line(path, color=color, lw=1.1, solid_capstyle="round", zorder=33.0)
+        if x.wall:
+            for foot, end in hatch(points[:, :2], 9.0 * sheet.pt, 5.5 * sheet.pt):
+                sheet.line(np.array([foot, end]), color=color, lw=0.7, zorder=32.9)
+        if not x.wall or len(points) > 2:
+            sheet.remember(path, 0.0)
 
     # ---------------------------------------------------------------- bodies
 
@@ -477,3 +494,17 @@ def draw_belt(sheet: Sheet, stage: Stage, belt: SceneBelt, colors: Mapping[str, 
     path = belt.path(stage)
     sheet.line(path, color=look.ink, lw=2.2, solid_joinstyle="round", solid_capstyle="round", zorder=17)
     sheet.remember(path)
+
+
+def hatch(points: np.ndarray, step: float, length: float) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Short strokes on the right of a row of lines, as drawings show what is solid."""
+    out, left = [], 0.5 * step  # to the next stroke
+    for a, b in pairwise(points):
+        size = float(np.linalg.norm(b - a)) or 1.0
+        along = (b - a) / size
+        slanted = (np.array([along[1], -along[0]]) - along) / np.sqrt(2.0)
+        for s in np.arange(left, size, step):
+            out.append((a + s * along, a + s * along + length * slanted))
+            left = s + step
+        left -= size
+    return out

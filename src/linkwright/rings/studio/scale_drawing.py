@@ -163,6 +163,7 @@ LAYERS: dict[str, LayerStyle] = {
     "CYLINDERS": LayerStyle("#2f7d4f", 3, 0.35),
     "CONSTRUCTION": LayerStyle("#8a5a00", 30, 0.18, (0.8, 0.2, 0.1, 0.2)),
     "CAMS": LayerStyle("#202428", 7, 0.5),
+    "SURFACES": LayerStyle("#202428", 7, 0.35),
     "GEARS": LayerStyle("#8a5a00", 30, 0.18, (0.8, 0.2, 0.1, 0.2)),
     "BELTS": LayerStyle("#8a5a00", 30, 0.35),
     "RODS": LayerStyle("#202428", 7, 0.35),
@@ -376,6 +377,8 @@ def _surroundings(out: ScaleDrawing, scene: Scene, stage: Stage) -> None:
         out.line("CYLINDERS", [a + n, end + n, end - n, a - n], t.name, closed=True)
         out.line("CYLINDERS", [a, b], t.name)
     add_cams(out, scene, stage)
+    for x in scene.outlines:
+        out.line("SURFACES", MM * stage.place(x.node, x.points), x.name, x.closed)
     for wheel in scene.wheels:
         out.circle("GEARS", MM * stage.spot(wheel.spot), MM * float(wheel.radius))
     for belt in scene.belts:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from linkwright.api import (
 from linkwright.rings.studio.outline_geometry import ScenePoint, dense, guide_samples, hull, inside, unit_circle
 from linkwright.rings.studio.scene_belts import belt_points, rims, scene_belts
 from linkwright.rings.studio.scene_cams import scene_cams
+from linkwright.rings.studio.scene_contacts import SceneOutline, scene_outlines
 from linkwright.rings.studio.surfaces import body_surfaces
 from linkwright.rings.studio.traced_points import tips
 
@@ -187,9 +189,16 @@ class Scene:
         self.wheels = self._wheels()
         self.cams = scene_cams(self.description, self.skel)
         self.belts = scene_belts(self.description, self.skel)
+        self.outlines: list[SceneOutline] = []
+        self.outlines = scene_outlines(self.description, self.skel, lambda: self.size)
         self.arrows = [a for d in self.description.drives for a in self._arrow(d)]
         self.driven = self._driven_bodies()
         self.pieces.sort(key=lambda p: p.body in self.driven)  # what is driven is on top
+
+    @cached_property
+    def size(self) -> float:
+        """Larger side of the drawing, without walls."""
+        return float(np.ptp(self.extent(self.start, whole_turn=True), axis=0).max()) or 1.0
 
     # ---------------------------------------------------------------- bodies
 
@@ -453,6 +462,7 @@ class Scene:
         nodes += [(c.node, p) for c in self.cams for p in (c.profile, c.outer) if p is not None]
         nodes += [(c.follower_node, c.rim) for c in self.cams]
         nodes += rims(self.belts)
+        nodes += [(x.node, x.points) for x in self.outlines if not x.wall or len(x.points) > 2]
         nodes += [(s.node, s.at[None]) for t in self.telescopes for s in t.ends]
         nodes += [(s.node, s.at[None]) for t in self.lines for s in t.ends]
         nodes += [(p.spot.node, p.spot.at[None]) for p in self.pins]

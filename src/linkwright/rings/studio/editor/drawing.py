@@ -14,6 +14,7 @@ from linkwright.model.edits.drawing_draft import Draft, DraftPart, dimension_or_
 from linkwright.model.edits.missing_parts import loose_pins
 from linkwright.model.edits.rename_and_delete import KINDS
 from linkwright.model.file.backdrop import read_backdrop
+from linkwright.rings.studio.editor.contacts import contacts_json
 from linkwright.rings.studio.editor.parts import coordinate_part, elements_json, listed
 from linkwright.rings.studio.style import DRIVEN, PALETTE
 
@@ -32,6 +33,7 @@ def drawing_json(sheet: edit_sheet.EditSheet, draft: Draft, known: Description |
         "drives": [_drive(sheet, draft, p) for p in draft.section("drive")],
         "masses": [_mass(sheet, draft, p) for p in draft.section("masses")],
         "extent": _extent(draft),
+        **contacts_json(known, _size(draft)),
         "backdrop": _backdrop(sheet),
     }
 
@@ -213,6 +215,12 @@ def _extent(draft: Draft) -> dict[str, Any] | None:
         return None
     places = [p.at for p in draft.points.values()]
     return {"low": [min(p[i] for p in places) for i in range(2)], "high": [max(p[i] for p in places) for i in range(2)]}
+
+
+def _size(draft: Draft) -> float:
+    """Larger side of the drawing."""
+    box = _extent(draft)
+    return 1.0 if box is None else max(high - low for low, high in zip(box["low"], box["high"], strict=True)) or 1.0
 
 
 def _backdrop(sheet: edit_sheet.EditSheet) -> dict[str, Any] | None:

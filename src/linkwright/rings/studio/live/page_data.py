@@ -19,6 +19,7 @@ from linkwright.api import (
     coordinates,
     display_unit,
     element_limits,
+    elements,
     joints,
     lengths,
     line_loads,
@@ -37,6 +38,8 @@ from linkwright.rings.studio.planar_drawing import colors
 from linkwright.rings.studio.scene import Scene
 from linkwright.rings.studio.traced_points import tips
 
+TOUCHING = "Surfaces do not touch on this page, so there is no free swing. A run shows how they touch, such as `m.simulate(2).show()`."
+
 
 def data(
     system: System, motion: cycle_data.PageMotion, scene: Scene, made: Script, parameters: list[dict[str, Any]], run: Any
@@ -46,6 +49,7 @@ def data(
     d = system.description
     unique = cycle_data.unique_loads(motion.turn, system)
     loads, meshes = "loads" in made.names, meshes_not_modeled(d)
+    touching = [TOUCHING] if any(x.meets for x in elements.every(d)) else []
     return {
         "name": d.name,
         "about": d.about,
@@ -77,13 +81,17 @@ def data(
         "version": import_module("linkwright").__version__,
         "run": None if run is None else cycle_data.run_json(system, run),
         "loads": loads,
-        "swing": {"forward", "projection", "energy"} <= set(made.names) and system.mobility.freedoms > 0,
+        "swing": {"forward", "projection", "energy"} <= set(made.names) and system.mobility.freedoms > 0 and not touching,
         "conservative": all(getattr(f, "conservative", False) for f in core.forces),
         "checks": [] if motion.turn is None else motion.turn.checks().as_dict()["checks"],
         "limits": [asdict(x) for x in element_limits.element_limits(d)],
         "meshes": [{"pin": j.pin or j.name, "coupling": meshes[j.name]} for j in d.joints if j.name in meshes],
         "motors": any(x.motor for x in d.drives),
-        "notes": [*plausibility.elastic_loads(d), *(cycle_data.jump_sentences(motion.turn) if loads and motion.turn is not None else [])],
+        "notes": [
+            *touching,
+            *plausibility.elastic_loads(d),
+            *(cycle_data.jump_sentences(motion.turn) if loads and motion.turn is not None else []),
+        ],
         "stopped": motion.why if motion.stopped else "",
         "why": " ".join(x for x in (_motion_text(motion), made.why) if x),
     }

@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import SAME_PLACE, Description, Joint, joints
+from linkwright.api import SAME_PLACE, Description, Joint, contact, joints
 from linkwright.model.meshes import closed
 from linkwright.rings.studio.outline_geometry import ScenePoint, guide_samples, hull
 from linkwright.rings.studio.scene import Arrow, Pin, Scene, SceneGuide, SceneLine, Stage, Telescope
 from linkwright.rings.studio.scene_belts import SceneBelt
 from linkwright.rings.studio.scene_cams import CAM_PLACES, SceneCam, cam_geometry, cam_place
+from linkwright.rings.studio.scene_contacts import SceneOutline, outline_places
 from linkwright.rings.studio.surfaces import BodySurface
 
 BAR = 0.10  # width of a bar as a share of the typical link
@@ -30,13 +31,14 @@ BAR = 0.10  # width of a bar as a share of the typical link
 
 class Ref(NamedTuple):
     """Reference of a place: the `point` of a body, or a joint's frame (`first` or `second`): its origin or its axis `column`; or a place
-    on a joint's `guide`, on the profile of a `cam` (the other side of its `groove`, the `rim` of its roller)."""
+    on a joint's `guide`, on the profile of a `cam` (the other side of its `groove`, the `rim` of its roller), on the outline of a
+    `surface`."""
 
-    kind: str  # "point", "first", "second", "guide", "cam", "groove" or "rim"
-    owner: str  # body, joint or cam
-    name: str = ""  # of the point
-    column: int = -1  # of the frame's rotation; -1: the origin
-    s: float = 0.0  # coordinate along the guide, or of the disc
+    kind: str  # "point", "first", "second", "guide", "cam", "groove", "rim" or "surface"
+    owner: str  # body, joint, cam or surface
+    name: str = ""  # of the point; number of the surface
+    column: int = -1  # of the frame's rotation; -1: the origin; number of a point of an outline
+    s: float = 0.0  # coordinate along the guide, or of the disc; size of the drawing
 
 
 @dataclass
@@ -94,6 +96,7 @@ def places(description: Description, refs: Sequence[Ref]) -> list[Any]:
     """Three numbers a place, over the scalars of the description."""
     out: list[Any] = []
     cams: dict[str, Any] = {}
+    outlines: dict[str, list[Any]] = {}
     for ref in refs:
         if ref.kind == "point":
             out += list(description.point((ref.owner, ref.name)).at)
@@ -102,6 +105,11 @@ def places(description: Description, refs: Sequence[Ref]) -> list[Any]:
             if ref.owner not in cams:
                 cams[ref.owner] = cam_geometry(description, ref.owner)
             out += list(cam_place(description, *cams[ref.owner], ref.kind, ref.s))
+            continue
+        if ref.kind == "surface":
+            if ref.name not in outlines:
+                outlines[ref.name] = outline_places(contact.spots(description)[int(ref.name)], ref.s)[0]
+            out += [*outlines[ref.name][ref.column], 0.0]
             continue
         joint = description.joint(ref.owner)
         if ref.kind == "guide":
@@ -133,6 +141,7 @@ def _listed(scene: Scene) -> tuple[dict[str, Any], list[Ref]]:
         "lines": [_line(at, x) for x in scene.lines],
         "wheels": [{"spot": at.spot(w.spot), "axis": _numbers(w.axis), "radius": float(w.radius)} for w in scene.wheels],
         "cams": [_cam(at, c) for c in scene.cams],
+        "surfaces": [_surface(at, x) for x in scene.outlines],
         "belts": [_belt(at, b) for b in scene.belts],
         "arrows": [_arrow(at, a) for a in scene.arrows],
         "marks": [{"body": body, "name": name, "spot": at.spot(spot)} for body, name, spot in scene.marks],
@@ -183,6 +192,14 @@ def _cam(at: Places, cam: SceneCam) -> dict[str, Any]:
     return {
         "name": cam.name, "disc": cam.node + 1, "follower": cam.follower_node + 1, "closed": cam.closed,
         "profile": line("cam", cam.profile), "groove": line("groove", cam.outer), "roller": roller, "face": face,
+    }  # fmt: skip
+
+
+def _surface(at: Places, x: SceneOutline) -> dict[str, Any]:
+    refs = [Ref("surface", x.name, str(x.place), i, at.scene.size) for i in range(len(x.points))]
+    return {
+        "name": x.name, "body": x.node + 1, "closed": x.closed, "wall": x.wall,
+        "points": [_numbers(p) for p in x.points], "places": [at.number(ref, x.node) for ref in refs],
     }  # fmt: skip
 
 

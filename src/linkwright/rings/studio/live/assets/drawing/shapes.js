@@ -267,22 +267,50 @@
     }
   }
 
+  // a group that moves with a body, and points of the body in its pixels
+  function carried(sheet, layer, body) {
+    const group = D.make("g", { "data-body": sheet.DATA.bodies[body].name, class: "lw-body" }, layer);
+    sheet.movers.push((poses) => group.setAttribute("transform", matrix(sheet, body, poses)));
+    return group;
+  }
+  const flattened = (sheet, points) => points.map((p) => [sheet.camera.scale * p[0], -sheet.camera.scale * p[1]]);
+
+  // outlines of surfaces that may touch, thin; walls are hatched on the right of their direction
+  const STROKES = [9, 5.5]; // their distance and length, pixels
+  function surfaces(sheet) {
+    const { look, DATA } = sheet;
+    for (const x of sheet.scene.surfaces || []) {
+      const color = x.body ? look.edge(DATA.bodies[x.body].color) : look.ink, group = carried(sheet, sheet.layers.riders, x.body), points = flattened(sheet, x.points);
+      D.set(line(group, color, 1.2), { d: D.path(points, x.closed), fill: "none", "data-surface": x.name });
+      if (x.wall) D.set(line(group, color, 0.8), { d: strokes(points), fill: "none" });
+    }
+  }
+
+  function strokes(points) {
+    const [step, length] = STROKES, out = [];
+    let left = 0.5 * step;
+    points.slice(1).forEach((b, i) => {
+      const a = points[i], size = D.size([b[0] - a[0], b[1] - a[1], 0]) || 1, u = [(b[0] - a[0]) / size, (b[1] - a[1]) / size];
+      for (; left < size; left += step) {
+        const foot = [a[0] + left * u[0], a[1] + left * u[1]];
+        out.push(D.path([foot, [foot[0] + 0.7 * length * (-u[1] - u[0]), foot[1] + 0.7 * length * (u[0] - u[1])]]));
+      }
+      left -= size;
+    });
+    return out.join("");
+  }
+
   // the disc of a cam by its profile, behind the bearings; roller or face with the follower
   function cams(sheet) {
-    const { look, DATA } = sheet, s = sheet.camera.scale, flat = (points) => points.map((p) => [s * p[0], -s * p[1]]);
-    const carried = (layer, body) => {
-      const group = D.make("g", { "data-body": DATA.bodies[body].name, class: "lw-body" }, layer);
-      sheet.movers.push((poses) => group.setAttribute("transform", matrix(sheet, body, poses)));
-      return group;
-    };
+    const { look, DATA } = sheet, s = sheet.camera.scale, flat = (points) => flattened(sheet, points);
     for (const cam of sheet.scene.cams || []) {
-      const color = DATA.bodies[cam.disc].color, own = DATA.bodies[cam.follower].color, disc = carried(sheet.layers.ground, cam.disc);
+      const color = DATA.bodies[cam.disc].color, own = DATA.bodies[cam.follower].color, disc = carried(sheet, sheet.layers.ground, cam.disc);
       if (cam.groove) D.set(line(disc, look.edge(color), 1.6), { d: D.path(flat(cam.groove.points), cam.closed) });
       D.set(line(disc, look.edge(color), 1.6), { d: D.path(flat(cam.profile.points), cam.closed), fill: cam.closed ? look.web(color) : "none", "data-cam": cam.name });
-      if (cam.face) D.set(line(carried(sheet.layers.bodies, cam.follower), look.edge(own), 3.4), { d: D.path(flat(cam.face)) });
+      if (cam.face) D.set(line(carried(sheet, sheet.layers.bodies, cam.follower), look.edge(own), 3.4), { d: D.path(flat(cam.face)) });
       if (!cam.roller) continue;
       const [center, rim] = cam.roller.points, c = flat([center])[0], r = s * D.size(D.minus(rim, center));
-      D.make("circle", { cx: c[0], cy: c[1], r, fill: look.fill(own), stroke: look.edge(own), "stroke-width": 1.6 }, carried(sheet.layers.bodies, cam.follower));
+      D.make("circle", { cx: c[0], cy: c[1], r, fill: look.fill(own), stroke: look.edge(own), "stroke-width": 1.6 }, carried(sheet, sheet.layers.bodies, cam.follower));
     }
   }
 
@@ -379,6 +407,7 @@
     }
     const moves = bodies(sheet);
     sheet.slots.forEach((cut) => cut());
+    if (sheet.DATA.planar) surfaces(sheet);
     lines(sheet);
     telescopes(sheet);
     arrows(sheet);

@@ -199,6 +199,7 @@
       for (const belt of scene.belts || []) {
         belt.spots.forEach((s, i) => [-belt.radii[i], belt.radii[i]].forEach((r) => take(spot(poses, s).map((x) => x + r))));
       }
+      for (const x of scene.surfaces || []) if (!x.wall || x.points.length > 2) x.points.forEach((at) => take(placed(poses, x.body, at)));
       for (const cam of scene.cams || []) {
         for (const curve of [cam.profile, cam.groove]) if (curve) curve.points.forEach((at) => take(placed(poses, cam.disc, at)));
       }

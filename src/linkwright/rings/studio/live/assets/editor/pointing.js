@@ -20,6 +20,11 @@
     const take = (id, gap) => { if (gap < nearest) [best, nearest] = [id, gap]; };
     for (const item of E.lines(d)) take(item.id, toSegment(x, y, sheet.pixel(item.ends[0].at), sheet.pixel(item.ends[1].at)) - 3);
     for (const item of ed.loadMarks) take(item.id, toSegment(x, y, item.tail, item.tip));
+    for (const gap of d.touches) take(gap.id, toSegment(x, y, sheet.pixel(gap.ends[0]), sheet.pixel(gap.ends[1])) - 2);
+    for (const s of d.surfaces) {
+      const points = s.closed ? [...s.points, s.points[0]] : s.points;
+      take(s.id, 4 + Math.min(...points.slice(1).map((b, i) => toSegment(x, y, sheet.pixel(points[i]), sheet.pixel(b))))); // bodies below come first
+    }
     for (const w of E.wheels(d)) { const p = sheet.pixel(w.at); take(w.id, Math.abs(Math.hypot(x - p[0], y - p[1]) - w.radius * sheet.scale()) + 2); }
     for (const j of d.joints.filter((one) => (one.kind === "slider" || one.kind === "slot") && one.at)) {
       const p = sheet.pixel(j.at), gap = Math.hypot(x - p[0], y - p[1]);

@@ -86,7 +86,11 @@
         pins: pins.map((p) => ({ name: p.name, spot: spot(owner(p), p.at), grounded: p.grounded, type: "revolute", pin: p.name, bodies: p.bodies.map(index), axis: null })),
         guides: guides(d, index, RAIL * size),
         telescopes: lines.filter((x) => x.looks.shape === "telescope").map((x) => ({ name: x.name, bodies: ["", ""], ends: ended(x), barrel: BARREL * distance(x.ends[0].at, x.ends[1].at) })),
-        lines: lines.filter((x) => x.looks.shape !== "telescope").map((x) => ({ ...x.looks, name: x.name, ends: ended(x) })),
+        lines: [
+          ...lines.filter((x) => x.looks.shape !== "telescope").map((x) => ({ ...x.looks, name: x.name, ends: ended(x) })),
+          ...d.touches.map((x) => ({ shape: "line", width: 0.8, dashes: [3, 3], name: x.name, ends: x.ends.map((at) => spot(0, at)) })),
+        ],
+        surfaces: d.surfaces.map((x) => ({ ...x, body: index(x.body), points: x.points.map((at) => [at[0], at[1], 0]) })),
         wheels: E.wheels(d).map((w) => ({ spot: spot(0, w.at), axis: [0, 0, 1], radius: w.radius })),
         arrows: arrows(d),
         marks: marks.map((p) => ({ body: p.bodies[0] || bodies[0].name, name: p.name.replace(/^.*\./, ""), spot: spot(owner(p), p.at) })),

@@ -1,0 +1,129 @@
+"""Surfaces in the scene, on the page, in drawings to scale and in the editor; what other programs do not hold."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from linkwright.model.edits.drawing_draft import read_draft
+from linkwright.model.edits.edit_sheet import EditSheet
+from linkwright.model.edits.missing_parts import missing
+from linkwright.model.file import read_text
+from linkwright.rings.exchange.writing.losses import LossWarning
+from linkwright.rings.studio.editor.drawing import drawing_json
+from linkwright.rings.studio.live import contents
+from linkwright.rings.studio.live.scene_data import places, references, shapes
+from linkwright.rings.studio.scene import Scene, Stage
+from linkwright.rings.studio.scene_contacts import touching
+
+MODEL = """\
+name: views
+plane: xy
+gravity: [0, -9.81]
+parameters: {r: 0.03}
+drawing: {A: [0, 0], B: [0.1, 0.02], C: [0.3, 0.25], D: [0.35, 0], F: [0, -0.1], K: [0.5, 0.2], b1: [0.6, -0.1], b2: [0.7, -0.1], b3: [0.7, 0]}
+bodies:
+  ground: {pins: [A, D], points: [F]}
+  crank: {pins: [A, B], mass: 1, inertia: 0.01}
+  coupler: {pins: [B, C], mass: 1, inertia: 0.01}
+  rocker: {pins: [D, C], mass: 1, inertia: 0.01}
+  wheel: {points: [K], mass: 1, com: K, inertia: 0.01}
+  box: {points: [b1, b2, b3], mass: 1, inertia: 0.01}
+surfaces:
+  tip: {circle: coupler.C, radius: r}
+  floor: {line: ground.F, normal: [0, 1]}
+  bar: {capsule: [rocker.D, rocker.C], radius: 0.02}
+  lobe: {profile: wheel.K, table: [[0 deg, 0.03], [90 deg, 0.04], [180 deg, 0.05], [270 deg, 0.04], [360 deg, 0.03]]}
+  block: {polygon: [box.b1, box.b2, box.b3], radius: 0.01}
+contacts:
+  step: {between: [tip, [floor, lobe]]}
+  stand: {between: [block, floor]}
+  hit: {between: [bar, block]}
+clearances:
+  B: {clearance: 0.002, radius: 0.01}
+"""
+
+
+@pytest.fixture(scope="module")
+def m():
+    return lw.Mechanism(read_text(MODEL))
+
+
+def test_outlines_of_the_scene(m):
+    """Every outline is as far from its points as its numbers say."""
+    scene = Scene(m.system, None)
+    found = {x.name: x for x in scene.outlines if x.name != "B"}
+    assert set(found) == {"tip", "floor", "bar", "lobe", "block"}
+    assert len([x for x in scene.outlines if x.name == "B"]) == 2
+    C = np.asarray(m.description.body("coupler").point("C").at, dtype=float)
+    assert np.linalg.norm(found["tip"].points - C, axis=1) == pytest.approx(np.full(48, 0.03), rel=1e-12)
+    ends = [np.asarray(m.description.body("rocker").point(p).at, dtype=float) for p in "DC"]
+    along = (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
+    for p in found["bar"].points:
+        t = np.clip((p - ends[0]) @ along, 0.0, np.linalg.norm(ends[1] - ends[0]))
+        assert np.linalg.norm(p - ends[0] - t * along) == pytest.approx(0.02, rel=1e-9)
+    assert found["floor"].wall and not found["block"].wall
+    world = Stage(scene.skel, scene.start).place(found["block"].node, found["block"].points)
+    assert world[:, 1].min() == pytest.approx(-0.11, abs=1e-12)  # rounded with a radius of 10 mm
+
+
+def test_touching_places(m):
+    """The rounded block stands 10 mm deep in the floor as drawn: both corners are shown, and nothing else."""
+    scene = Scene(m.system, None)
+    found = np.array(touching(scene.start, scene.size))
+    assert sorted(found[:, 0]) == pytest.approx([0.6, 0.7], abs=1e-12)
+
+
+def test_places_of_the_page_follow_numbers(m):
+    """Outlines on the page are places of the model: with another radius they move."""
+    scene = Scene(m.system, None)
+    data, refs = shapes(scene), references(scene)
+    tip = next(x for x in data["surfaces"] if x["name"] == "tip")
+    here = np.array(places(m.description.numbers(), refs), dtype=float).reshape(-1, 3)
+    for surface in data["surfaces"]:
+        assert here[surface["places"]] == pytest.approx(np.array(surface["points"]), abs=1e-12)
+    there = np.array(places(m.with_(r=0.05).description.numbers(), refs), dtype=float).reshape(-1, 3)
+    C = np.asarray(m.description.body("coupler").point("C").at, dtype=float)
+    assert np.linalg.norm(there[tip["places"]] - C, axis=1) == pytest.approx(np.full(48, 0.05), rel=1e-12)
+
+
+def test_the_page_has_no_free_swing_with_contacts(m):
+    assert not contents(m.system)[1]["swing"]
+    without = lw.Mechanism(read_text(MODEL.split("surfaces:")[0].replace("  wheel", "  gone").split("  gone")[0]))
+    assert contents(without.system)[1]["swing"]
+
+
+def test_the_editor_draws_and_connects_them():
+    sheet = EditSheet(MODEL, "m.yaml")
+    draft = read_draft(sheet)
+    drawn = drawing_json(sheet, draft, read_text(MODEL))
+    assert {x["id"] for x in drawn["surfaces"]} == {
+        "surface:tip",
+        "surface:floor",
+        "surface:bar",
+        "surface:lobe",
+        "surface:block",
+        "clearance:B",
+    }
+    assert {x["id"] for x in drawn["touches"]} == {"contact:step", "contact:stand", "contact:hit", "clearance:B"}
+    assert {x["id"] for x in drawn["elements"]} >= {x["id"] for x in (*drawn["surfaces"], *drawn["touches"])}
+    assert not [x for x in missing(draft) if x.code in ("loose_body", "apart")]
+    alone = MODEL.replace("  step: {between: [tip, [floor, lobe]]}\n", "  step: {between: [tip, floor]}\n")
+    assert [x.ids for x in missing(read_draft(EditSheet(alone, "m.yaml"))) if x.code == "loose_body"] == [("body:wheel",)]
+
+
+def test_a_drawing_to_scale_has_their_outlines(m, tmp_path):
+    m.export(tmp_path / "m.dxf")
+    assert (tmp_path / "m.dxf").read_text(encoding="utf-8").count("SURFACES") >= 6
+
+
+@pytest.mark.parametrize("name", ["m.xml", "m.c"])
+def test_other_programs_lose_contacts_in_words(m, name, tmp_path):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        m.export(tmp_path / name)
+    lost = {x.name for w in caught if isinstance(w.message, LossWarning) for x in w.message.lost}
+    assert lost >= {"step", "stand", "hit", "B"}
