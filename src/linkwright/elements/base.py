@@ -56,7 +56,7 @@ class NumberRole:
     geometry: bool = False  # bodies move when it changes
     absent: bool = False  # zero is the same as left out: no number to vary
     aside: bool = False  # no equation depends on it: no input of code, no parameter by name
-    preset: tuple[float, float] | None = None  # SI: what an editor writes for a new one, along and about
+    preset: tuple[float, float] | None = None  # SI: what an editor writes for a new one, along and about; 0: nothing
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,11 @@ class Clearance(ModelElement):
 
     name: str
     joint: str = in_joint(named=True)
-    clearance: Scalar = number("length", "of the radii of hole and pin, or of a block to each side of its guide", above=0.0)
-    radius: Scalar = number("length", "of the pin, or half the height of the block", 0.0, least=0.0)
-    length: Scalar | None = number("length", "of the block along its guide", None, above=0.0)
+    clearance: Scalar = number(
+        "length", "of the radii of hole and pin, or of a block to each side of its guide", above=0.0, preset=(5e-5, 5e-5)
+    )
+    radius: Scalar = number("length", "of the pin, or half the height of the block", 0.0, least=0.0, preset=(5e-3, 5e-3))
+    length: Scalar | None = number("length", "of the block along its guide", None, above=0.0, preset=(0.05, 0.0))
     mu: Scalar = number("pure number", "coefficient of friction", 0.0, least=0.0)
     restitution: Scalar = number("pure number", "speed after an impact over the speed before", 0.0, least=0.0, most=1.0)
     jam: str = choice("refuse", "impact", meaning="if friction leaves no answer (Painleve): end the run, or let it jam by an impact")

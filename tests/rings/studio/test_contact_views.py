@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwright as lw
+from linkwright.model.edits import perform
 from linkwright.model.edits.drawing_draft import read_draft
 from linkwright.model.edits.edit_sheet import EditSheet
 from linkwright.model.edits.missing_parts import missing
@@ -24,7 +25,8 @@ name: views
 plane: xy
 gravity: [0, -9.81]
 parameters: {r: 0.03}
-drawing: {A: [0, 0], B: [0.1, 0.02], C: [0.3, 0.25], D: [0.35, 0], F: [0, -0.1], K: [0.5, 0.2], b1: [0.6, -0.1], b2: [0.7, -0.1], b3: [0.7, 0]}
+drawing: {A: [0, 0], B: [0.1, 0.02], C: [0.3, 0.25], D: [0.35, 0], F: [0, -0.1], K: [0.5, 0.2],
+  b1: [0.6, -0.1], b2: [0.7, -0.1], b3: [0.7, 0]}
 bodies:
   ground: {pins: [A, D], points: [F]}
   crank: {pins: [A, B], mass: 1, inertia: 0.01}
@@ -127,3 +129,10 @@ def test_other_programs_lose_contacts_in_words(m, name, tmp_path):
         m.export(tmp_path / name)
     lost = {x.name for w in caught if isinstance(w.message, LossWarning) for x in w.message.lost}
     assert lost >= {"step", "stand", "hit", "B"}
+
+
+def test_the_tool_for_clearance_writes_an_entry_that_can_be_read():
+    bare = MODEL.split("surfaces:")[0].replace("  wheel: {points: [K], mass: 1, com: K, inertia: 0.01}\n", "").split("  box:")[0]
+    after = read_text(perform(bare, "m.yaml", [{"do": "add_clearance", "joint": "C"}]).text)
+    (made,) = after.clearances
+    assert (made.joint, made.clearance, made.radius) == ("C", pytest.approx(5e-5), pytest.approx(5e-3))

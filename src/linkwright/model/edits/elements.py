@@ -182,7 +182,7 @@ def _is_open(given: Any) -> bool:
 def addable(kind: Any) -> str:
     """Place of an element that can be drawn without typing a number, "ends" or "joint": what it needs is preset, or follows from the
     drawing; "" for others."""
-    if any(not r.optional and not r.drawn and r.preset is None for r in numbers(kind).values()) or (kind.form and not kind.coordinate):
+    if any(not r.optional and not r.drawn and r.preset is None for r in numbers(kind).values()) or (kind.form and not kind.coordinate and not kind.meets):
         return ""
     places = [type(r) for r in roles(kind).values()]
     if EndsRole in places:
@@ -207,7 +207,7 @@ def add_element(section: str, job: Job, op: Mapping[str, Any]) -> None:
         key, dimension = key_of(field, size), dimension_of(size.dimension, slides)
         if op.get(key) not in (None, ""):
             parts.append(f"{key}: {job.written(op[key], dimension, f'the {key}', positive=size.above is not None)}")
-        elif size.preset is not None:
+        elif size.preset is not None and size.preset[0 if slides else 1]:
             parts.append(f"{key}: {quantity(size.preset[0 if slides else 1], dimension, job.sheet.units)}")
     _add(job, section, kind.word, op, f"{{{', '.join(parts)}}}")
 

@@ -31,10 +31,10 @@ BAR = 0.10  # width of a bar as a share of the typical link
 
 class Ref(NamedTuple):
     """Reference of a place: the `point` of a body, or a joint's frame (`first` or `second`): its origin or its axis `column`; or a place
-    on a joint's `guide`, on the profile of a `cam` (the other side of its `groove`, the `rim` of its roller), on the outline of a
-    `surface`."""
+    on a joint's `guide`, on the profile of a `cam` (the other side of its `groove`, the `rim` of its roller), on the `outline` of a
+    surface."""
 
-    kind: str  # "point", "first", "second", "guide", "cam", "groove", "rim" or "surface"
+    kind: str  # "point", "first", "second", "guide", "cam", "groove", "rim" or "outline"
     owner: str  # body, joint, cam or surface
     name: str = ""  # of the point; number of the surface
     column: int = -1  # of the frame's rotation; -1: the origin; number of a point of an outline
@@ -106,7 +106,7 @@ def places(description: Description, refs: Sequence[Ref]) -> list[Any]:
                 cams[ref.owner] = cam_geometry(description, ref.owner)
             out += list(cam_place(description, *cams[ref.owner], ref.kind, ref.s))
             continue
-        if ref.kind == "surface":
+        if ref.kind == "outline":
             if ref.name not in outlines:
                 outlines[ref.name] = outline_places(contact.spots(description)[int(ref.name)], ref.s)[0]
             out += [*outlines[ref.name][ref.column], 0.0]
@@ -196,7 +196,7 @@ def _cam(at: Places, cam: SceneCam) -> dict[str, Any]:
 
 
 def _surface(at: Places, x: SceneOutline) -> dict[str, Any]:
-    refs = [Ref("surface", x.name, str(x.place), i, at.scene.size) for i in range(len(x.points))]
+    refs = [Ref("outline", x.name, str(x.place), i, at.scene.size) for i in range(len(x.points))]
     return {
         "name": x.name, "body": x.node + 1, "closed": x.closed, "wall": x.wall,
         "points": [_numbers(p) for p in x.points], "places": [at.number(ref, x.node) for ref in refs],
