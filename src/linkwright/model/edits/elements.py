@@ -182,7 +182,8 @@ def _is_open(given: Any) -> bool:
 def addable(kind: Any) -> str:
     """Place of an element that can be drawn without typing a number, "ends" or "joint": what it needs is preset, or follows from the
     drawing; "" for others."""
-    if any(not r.optional and not r.drawn and r.preset is None for r in numbers(kind).values()) or (kind.form and not kind.coordinate and not kind.meets):
+    typed = any(not r.optional and not r.drawn and r.preset is None for r in numbers(kind).values())
+    if typed or (kind.form and not kind.coordinate and not kind.meets):
         return ""
     places = [type(r) for r in roles(kind).values()]
     if EndsRole in places:
