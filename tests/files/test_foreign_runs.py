@@ -196,7 +196,7 @@ def test_columns_forged_one_by_one(original: Any, tmp_path: Path) -> None:
             with pytest.raises(lw.LinkwrightError, match="damaged or was changed") as caught:
                 lw.load_result(forged(tmp_path, about, {**table, name: change(table[name])}))
             assert len(str(caught.value)) < 400, (name, kind)
-        with pytest.raises(lw.LinkwrightError, match="is missing"):
+        with refused(lw.LinkwrightError, file="forged.npz"):
             lw.load_result(forged(tmp_path, about, {k: x for k, x in table.items() if k != name}))
 
 
@@ -212,7 +212,7 @@ def test_object_arrays_run_nothing(original: Any, tmp_path: Path) -> None:
     for name in ("A", "linkwright"):
         stream = io.BytesIO()
         np.lib.format.write_array(stream, np.array([Evil()], dtype=object), allow_pickle=True)
-        with pytest.raises(lw.LinkwrightError, match="not an array of plain numbers"):
+        with refused(lw.LinkwrightError, file="forged.npz"):
             lw.load_result(forged(tmp_path, about, table, {name: stream.getvalue()}))
     assert not witness.exists()
 
@@ -260,9 +260,9 @@ def test_a_small_file_does_not_fill_the_memory(original: Any, tmp_path: Path) ->
                 entry.write(zeros)
     hidden = forged(tmp_path, about, table, {"t": zeros})
     with room(300_000_000):
-        with pytest.raises(lw.LinkwrightError, match="cannot hold"):
+        with refused(lw.LinkwrightError, file="bomb.npz"):
             lw.load_result(bomb)
-        with pytest.raises(lw.LinkwrightError, match="'t' is not of the size that it should have"):
+        with refused(lw.LinkwrightError, file="forged.npz"):
             lw.load_result(hidden)
 
 
@@ -330,12 +330,12 @@ def test_forged_parquet_files(original: Any, tmp_path: Path) -> None:
         with pytest.raises(lw.LinkwrightError, match="damaged or was changed"):
             opened(about, {**columns, "A": wrong})
         assert name
-    with pytest.raises(lw.LinkwrightError, match="rows"):
+    with refused(lw.LinkwrightError, file="a.parquet"):
         opened({**about, "samples": 3}, columns)
     n = 300_000_000 // 8
     tiny = pa.table({x: np.zeros(1) for x in columns})
     pq.write_table(tiny.replace_schema_metadata({"linkwright": json.dumps({**about, "samples": n})}), path)
-    with pytest.raises(lw.LinkwrightError, match="cannot hold"):
+    with refused(lw.LinkwrightError, file="a.parquet"):
         lw.load_result(path)
 
 
@@ -350,7 +350,7 @@ def test_parquet_files_that_hold_more_than_their_footer_says(original: Any, tmp_
     made = pa.table(columns).replace_schema_metadata({"linkwright": json.dumps({**about, "fingerprint": fingerprint(about, columns)})})
     for codec in ("zstd", "gzip"):
         pq.write_table(made, path, compression=codec)
-        with pytest.raises(lw.LinkwrightError, match="compressed by Snappy"):
+        with refused(lw.LinkwrightError, file="a.parquet"):
             lw.load_result(path)
     pq.write_table(pa.concat_tables([made] * 5), path, row_group_size=6, write_statistics=False)
     data = path.read_bytes()
@@ -359,10 +359,10 @@ def test_parquet_files_that_hold_more_than_their_footer_says(original: Any, tmp_
     assert footer.count(bytes([2 * 30])) >= 1  # the file's number of rows, as Thrift writes it
     at = next(i for i in range(length) if footer[i] == 60 and _rows(path, body, footer[:i] + bytes([12]) + footer[i + 1 :]) == 6)
     path.write_bytes(_parquet(body, footer[:at] + bytes([12]) + footer[at + 1 :]))
-    with pytest.raises(lw.LinkwrightError, match="a table of 6 rows"):
+    with refused(lw.LinkwrightError, file="a.parquet"):
         lw.load_result(path)
     path.write_bytes(b"PAR1" + b"\xff\xff\xff\x7f" + b"PAR1")
-    with pytest.raises(lw.LinkwrightError, match="'footer' is not of the size that it should have"):
+    with refused(lw.LinkwrightError, file="a.parquet"):
         lw.load_result(path)
 
 

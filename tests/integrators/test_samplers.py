@@ -132,5 +132,5 @@ def test_wrong_samplers_are_refused():
         replace(HELD, every=0.0)
     with refused(UsageError, name="inputs"):
         replace(HELD, n_held=3)
-    with pytest.raises(UsageError, match="origin"):
+    with refused(UsageError, name="origin"):
         integrate(HELD, START, 0.0, 1.0, origin=0.5)

@@ -155,7 +155,7 @@ def test_a_run_that_cannot_go_on_says_when_and_where_and_keeps_what_it_has(bar):
     with refused(lw.SimulationError, name="failed") as caught:
         s.simulate(st, 1.0, drive={"A": lw.drives.torque(broken)}, sample_interval=0.01)
     assert isinstance(caught.value.__cause__, ValueError) and caught.value.run.t[-1] <= 0.06
-    with pytest.raises(lw.SimulationError, match="every="):  # a relay chatters
+    with refused(lw.SimulationError, name="stuck"):  # a relay chatters
         s.simulate(st, 10.0, drive={"A": lw.drives.torque(lambda t, x: -200.0 * x["A.v"] / abs(x["A.v"]))})
     with refused(lw.SimulationError, name="too many steps") as caught:
         s.simulate(st, 10.0, most_steps=20)
@@ -231,9 +231,9 @@ def test_wrong_durations_and_states(bar):
     for wrong in (-1.0, float("inf"), "3 m"):
         with pytest.raises(lw.LinkwrightError):
             s.simulate(st, wrong)
-    with pytest.raises(UsageError, match="State"):
+    with refused(UsageError, name="state"):
         s.simulate({"A": 1.0}, 1.0)
-    with pytest.raises(UsageError, match="open"):
+    with refused(UsageError, name="state"):
         s.simulate(s.state(np.array([0.1, 0.2, 0.3])), 1.0)
     still = s.simulate(st, 0.0)
     assert len(still) >= 1 and still.t[-1] == 0.0
@@ -287,7 +287,7 @@ def test_a_batch_is_its_runs_one_by_one(bar):
         run = s.simulate(states[7], 0.5, sample_interval=0.1, **how)
         np.testing.assert_array_equal(run.q, batches[0]["state q"][7])
         np.testing.assert_array_equal(batches[0][7]["A.v"], batches[0]["A.v"][7])
-    with pytest.raises(UsageError, match="State"):
+    with refused(UsageError, name="states"):
         run_batch(compiled_of(s), [], 1.0)
     with refused(UsageError, name="events"):
         run_batch(compiled_of(s), states, 1.0, events=["A"])

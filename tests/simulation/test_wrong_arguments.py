@@ -24,7 +24,7 @@ def test_batches_begin_together(wiper):
     states = [wiper.assemble(q={"A": x}, v={"A": 2.0}) for x in (0.5, 1.0)]
     with refused(lw.UsageError, name="A"):
         run_batch(compiled_of(wiper), states, 1.0, drive={"A": lw.drives.speed(2.0)}, sample_interval=0.5)
-    with pytest.raises(lw.UsageError, match="times"):
+    with refused(lw.UsageError, name="states"):
         run_batch(compiled_of(wiper), [states[0], replace(states[1], t=7.0)], 1.0, sample_interval=0.5)
 
 

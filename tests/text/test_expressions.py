@@ -173,7 +173,7 @@ def test_nonsense_is_refused(text):
 
 
 def test_division_by_a_parameter_that_is_zero_is_our_error():
-    with pytest.raises(ModelError, match="zero"):
+    with refused(ModelError, name="1.0 / 0.0"):
         evaluate(1.0 / x, {"x": 0.0})
 
 

@@ -62,7 +62,7 @@ class StepKernel:
 
     def __post_init__(self) -> None:
         if not self.address and self.function is None:
-            raise UsageError("a kernel needs an address or a Python function.")
+            raise UsageError("a kernel needs an address or a Python function.", name="kernel")
 
     @property
     def callable(self) -> Callable[[np.ndarray, np.ndarray, np.ndarray], int]:
@@ -174,7 +174,9 @@ class Problem:
         n, nm, more = self.n, self.nq + self.nv, 1 + len(self.parameters)
         n_in_x = self.nx - self.n_power
         if not (0 <= self.n_power <= self.nx and 0 <= self.n_u <= len(self.parameters)):
-            raise UsageError("quadratures are some of the extra states, and what the inputs give some of the parameters.")
+            raise UsageError(
+                "quadratures are some of the extra states, and what the inputs give some of the parameters.", name="quadratures"
+            )
         if self.n_u + self.n_held + self.n_switches > len(self.parameters):
             raise UsageError("inputs, held values and sides are different parameters: there must be room for all.", name="inputs")
         if self.sampler is not None and not (np.isfinite(self.every) and self.every > 0.0):

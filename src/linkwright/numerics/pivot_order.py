@@ -72,7 +72,7 @@ class _Remainder:
             return self.heap[0][2:]
         limit = ALMOST * self._largest()
         if not limit > 0.0:
-            raise UsageError("the matrix is singular: no order of elimination exists.")
+            raise UsageError("the matrix is singular: no order of elimination exists.", name="matrix")
         return min(self._rank(i, j) for i, row in self.rows.items() for j in row if self.share[i, j] >= limit)[2:]
 
     def _largest(self) -> float:

@@ -107,14 +107,14 @@ def test_wrong_calls_are_explained():
         s.inverse(st, method="subsytem")
     with refused(lw.UsageError, name="a"):
         s.inverse(st, a=[1.0, 1.0, 1.0])
-    with pytest.raises(lw.UsageError, match="finite"):
+    with refused(lw.UsageError, name="a"):
         s.inverse(st, a=[np.nan] * 3)
     with refused(lw.ChannelError, name="Z", allowed=("C", "D")):
         s.inverse(st).on("Z", "rocker")
     with refused(lw.UsageError, name="C", value="crank"):
         s.inverse(st).reaction("C", on="crank")
     massless = replace(lw.load("four-bar").description, bodies=tuple(replace(b, mass=None) for b in lw.load("four-bar").description.bodies))
-    with pytest.raises(lw.UsageError, match="mass"):
+    with refused(lw.UsageError, name="mass"):
         lw.compile(massless).inverse(st)
 
 

@@ -174,7 +174,7 @@ def test_a_file_of_nonsense_is_refused_early(monkeypatch: pytest.MonkeyPatch) ->
     with refused(lw.ModelError, line=20001):
         read_text("name: x\n" + "".join(f"junk{i}: 1\n" for i in range(60_000)), "m.yaml")
     assert made[0] < 45_000
-    with pytest.raises(lw.ModelError, match="model dict: a mapping with more than 20000 entries is not read"):
+    with refused(lw.ModelError, name="model dict"):
         lw.load({f"junk{i}": 1 for i in range(20_001)})
 
 

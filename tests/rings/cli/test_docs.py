@@ -75,9 +75,9 @@ def test_names_and_paths_of_a_topic(page: docs.Topic) -> None:
     assert topic("how-to/simulate").address == "how-to/simulate" and topic("explanation/simulate").group == "explanation"
     with refused(UsageError, name="topic", value="simulat"):
         topic("simulat")
-    with pytest.raises(UsageError, match="Did you mean 'simulate'"):
+    with refused(UsageError, name="topic"):
         topic("simulat")
-    with pytest.raises(UsageError, match="Sections with this word: mine#below"):
+    with refused(UsageError, name="topic"):
         topic("below")
 
 
@@ -85,7 +85,7 @@ def test_sections(page: docs.Topic) -> None:
     assert [slug for _, _, slug in headings(PAGE)] == ["a-title", "first-part", "below", "second"]
     assert section(page, "first-part") == "## First [part](events.md)\n\none\n\n### Below\n\ntwo\n"
     assert section(page, "Below") == "### Below\n\ntwo\n"
-    with pytest.raises(UsageError, match="Did you mean 'second'"):
+    with refused(UsageError, name="secnd"):
         section(page, "secnd")
 
 

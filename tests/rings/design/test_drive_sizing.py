@@ -375,7 +375,7 @@ def test_slow_machines_say_their_speed() -> None:
 def test_flywheels_need_a_full_turn() -> None:
     with refused(lw.LinkwrightError, name="A"):
         flywheel(lw.load("four-bar", L1="0.8 m").cycle(steps=12), 0.05)
-    with pytest.raises(lw.LinkwrightError, match="longer than a revolution"):
+    with refused(lw.LinkwrightError, name="cycle"):
         flywheel(massless_crank("-(30 + 12*cos(A/2)) * 1 N m").cycle(steps=12), 0.05)
     with refused(lw.LinkwrightError, name="fluctuation", value=5):
         flywheel(arm().cycle(steps=12), 5)

@@ -160,9 +160,7 @@ def test_sliders_need_the_lead_of_their_spindle(few: Path) -> None:
 
 def test_no_motor_is_strong_enough(tmp_path: Path, cycle: Trajectory) -> None:
     text = "\n".join(line for line in SMALL.splitlines() if "strong" not in line and "high" not in line)
-    with pytest.raises(
-        UsageError, match=r"no motor of .* is strong enough for 'A' \(2 combinations\): the nearest, weak \+ low, is \d"
-    ) as said:
+    with refused(UsageError, name="A") as said:
         cycle.choose_motor(saved(tmp_path, text))
     assert "of 0.05000 N m" in str(said.value)
 
@@ -171,7 +169,7 @@ def test_a_model_without_masses_says_so() -> None:
     bodies = {"ground": {"pins": ["A", "D"]}, "a": {"pins": ["A", "B"]}, "b": {"pins": ["B", "C"]}, "c": {"pins": ["D", "C"]}}
     drawing = {"A": [0, 0], "B": [0.1, 0.2], "C": [0.7, 0.5], "D": [0.8, 0]}
     c = lw.load({"name": "x", "plane": "xy", "drawing": drawing, "bodies": bodies, "drive": {"A": "60 rpm"}}).cycle(steps=24)
-    with pytest.raises(UsageError, match="mass"):
+    with refused(UsageError, name="mass"):
         c.choose_motor()
 
 

@@ -30,7 +30,7 @@ def test_the_root_element_decides(tmp_path: Path) -> None:
     path.write_text(robot(DIALECTS["loop"]))
     assert lw.load(path).imported is not None
     path.write_text("<html/>")
-    with pytest.raises(lw.LinkwrightError, match=r"outermost element is <html>. Models begin with <robot> \(URDF\)"):
+    with refused(lw.LinkwrightError, name="html"):
         lw.load(path)
     with refused(lw.LinkwrightError, file="missing.urdf"):
         lw.load(tmp_path / "missing.urdf")

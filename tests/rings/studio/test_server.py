@@ -277,7 +277,7 @@ def test_changes_and_saved_runs(tmp_path: Path, quick: None) -> None:
 
 
 def test_what_cannot_be_served(tmp_path: Path, quick: None) -> None:
-    with pytest.raises(lw.UsageError, match="no file"):
+    with refused(lw.UsageError, file="missing.yaml"):
         server.Server(tmp_path / "missing.yaml")
     with refused(lw.UsageError, name="wipper"):
         server.Server("wipper")
@@ -286,7 +286,7 @@ def test_what_cannot_be_served(tmp_path: Path, quick: None) -> None:
         taken.listen()
         with refused(lw.UsageError, name="port"):
             server.Server("four-bar", port=taken.getsockname()[1])
-    with pytest.raises(lw.UsageError, match="65535"):
+    with refused(lw.UsageError, name="port"):
         server.Server("four-bar", port=70000)
 
 

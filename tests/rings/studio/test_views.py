@@ -191,7 +191,7 @@ def test_pictures_are_replaced_whole(wiper: lw.Mechanism, tmp_path: Path) -> Non
     path.write_bytes(b"precious")
     with refused(lw.UsageError, file="p.jpeg"):
         wiper.plot("mechanism", tmp_path / "p.jpeg")
-    with pytest.raises(lw.UsageError, match="folder"):
+    with refused(lw.UsageError, file="p.png"):
         wiper.plot("mechanism", tmp_path / "nowhere" / "p.png")
     assert path.read_bytes() == b"precious"
     wiper.plot("mechanism", path, trace=[])
@@ -228,7 +228,7 @@ def test_animation_refuses_what_it_cannot_do(wiper: lw.Mechanism, tmp_path: Path
     monkeypatch.setattr(animation.shutil, "which", lambda name: None)
     with refused(lw.UsageError, name="w.mp4"):
         wiper.animate(tmp_path / "w.mp4")
-    with pytest.raises(lw.UsageError, match="fps"):
+    with refused(lw.UsageError, name="fps"):
         wiper.animate(tmp_path / "w.gif", fps=0)
 
 

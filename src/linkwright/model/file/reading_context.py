@@ -342,7 +342,7 @@ def _bounds(
         ends = " .. ".join("" if x is None else context.shown(x, dimension) for x in (low, high))
         said = f"parameter '{name}' = {context.shown(value, dimension)} is outside its bounds, {ends} (min, max)"
         where = keys["min" if "min" in keys else "max"].where
-        raise UsageError(f"{said} in {where}.") if changed else keys["value"].error(f"{said}.")
+        raise UsageError(f"{said} in {where}.", name=name) if changed else keys["value"].error(f"{said}.", name=name)
     return low, high
 
 

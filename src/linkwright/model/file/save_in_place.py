@@ -319,9 +319,9 @@ class _Editor:
             every = derived(text, document.root, found.missed, self.wanted, self.units, self.final)
             more = [(path, edit) for path, edit in every if edit is not None or path not in paths]
             if not more:
-                raise UsageError(self._explained(names, found.missed))
+                raise UsageError(self._explained(names, found.missed), name=names[0] if len(names) == 1 else "")
             text, paths = apply(text, [edit for _, edit in more if edit is not None]), [*paths, *(path for path, _ in more)]
-        raise UsageError(self._explained(names, found.missed))
+        raise UsageError(self._explained(names, found.missed), name=names[0] if len(names) == 1 else "")
 
     def _stated(self, text: str) -> str:
         """The text with entries for numbers that it leaves out, and that would follow from the drawing otherwise: the length of a rod

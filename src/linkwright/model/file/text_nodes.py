@@ -351,12 +351,12 @@ def from_python(value: Any, path: str, depth: int = 0) -> FileNode:
     """The tree of a dict as `lw.load` takes it: dicts, lists, arrays, numbers, strings."""
     where = Source(path)
     if depth > DEEPEST:
-        raise ModelError(f"the model nests deeper than {DEEPEST} levels. Does it contain itself?", where)
+        raise ModelError(f"the model nests deeper than {DEEPEST} levels. Does it contain itself?", where, name=path)
     if isinstance(value, FileNode):
         return value
     if isinstance(value, Mapping):
         if len(value) > MOST_ENTRIES:
-            raise ModelError(TOO_MANY, where)
+            raise ModelError(TOO_MANY, where, name=path)
         entries = {}
         for key, entry in value.items():
             name = _valid(str(key), where).strip()
@@ -371,7 +371,7 @@ def from_python(value: Any, path: str, depth: int = 0) -> FileNode:
         return FileNode(where, text="" if value is None else _valid(str(value), where))
     if isinstance(value, numbers.Real):
         return FileNode(where, text=repr(int(value)) if isinstance(value, numbers.Integral) else repr(float(value)))
-    raise ModelError(f"a {type(value).__name__} is not allowed in a model. Use dicts, lists, numbers and strings.", where)
+    raise ModelError(f"a {type(value).__name__} is not allowed in a model. Use dicts, lists, numbers and strings.", where, name=path)
 
 
 def _valid(text: str, where: Source) -> str:

@@ -176,7 +176,8 @@ def _check_numbers(about: Mapping[str, Any], table: Mapping[str, np.ndarray]) ->
 def damaged(path: Path, why: str) -> LinkwrightError:
     text = " ".join("".join(x if x.isprintable() else " " for x in why[:2000]).split())[:200].rstrip(".")
     return LinkwrightError(
-        f"'{files.shown(path)}' is damaged or was changed by another program: {text}. Take another copy, or simulate again."
+        f"'{files.shown(path)}' is damaged or was changed by another program: {text}. Take another copy, or simulate again.",
+        name=path,
     )
 
 

@@ -23,7 +23,7 @@ def run(given: argparse.Namespace) -> None:
     """Measure and print."""
     if given.output is not None:
         files.guarded(given.output, (".csv",), force=given.force)
-    asked = {"peers": given.peers, "quick": given.quick, "models": given.models, "build": given.build}
+    asked = {"peers": given.peers, "quick": given.quick, "models": given.models, "build": given.build, "against": given.against}
     checkout().measure(given.what, output=given.output, as_json=given.json, **asked)
 
 
@@ -54,6 +54,7 @@ COMMAND = CliCommand(
     examples=(
         "linkwright bench --quick --models four-bar -o results.csv",
         "linkwright bench runs --quick",
+        "linkwright bench verbs --quick --against ../before",
     ),
     options=(
         option("what", metavar="WHAT", nargs="?", choices=SUBJECTS, default="kernels", help=f"part to measure: {', '.join(SUBJECTS)}"),
@@ -61,6 +62,7 @@ COMMAND = CliCommand(
         option("--quick", action="store_true", help="fewer rounds, fewer loops"),
         option("--models", metavar="A,B", type=options.listed, help="models to measure (default: all that have a benchmark)"),
         option("--build", metavar="FOLDER", help="folder for compiled programs, used again by the next run"),
+        option("--against", metavar="FOLDER", help="another checkout: the calls of users in both versions, in turns (with verbs)"),
         options.OUTPUT("table of the results (.csv)"),
         options.FORCE,
         options.JSON,

@@ -216,7 +216,7 @@ def _shared(left: IndeterminateForces, first: bool) -> list[str]:
             "and the drives change that load, not the shares. Hold one of them, or leave a constraint out of the model."
         )
         if first:
-            raise UsageError(problem)
+            raise UsageError(problem, name=left.lost[0])
         return [problem]
     return [
         f"hybrid: {name} is statically indeterminate: {listing(among)} share a load, and the drives change that load, not the shares. "

@@ -85,7 +85,9 @@ def flywheel(c: Trajectory, fluctuation: float, *, drive: str | None = None, spe
         raise UsageError(f"a flywheel is sized over a full turn of a turning drive; '{h.name}' does not make one here.", name=h.name)
     if abs(h.effort[-1] - h.effort[0]) > 1e-4 * float(np.ptp(h.effort)):
         raise UsageError(
-            "after one revolution of the drive the torque differs: the machine's cycle is longer than a revolution, which is not supported."
+            "after one revolution of the drive the torque differs: the machine's cycle is longer than a revolution, which is "
+            "not supported.",
+            name="cycle",
         )
     w = float(np.mean(np.abs(h.v)))
     if w == 0.0 and speed is None:

@@ -223,7 +223,7 @@ def choose_motor(
     fit = [x for x in every if x.ok]
     suitable = len(fit)
     if not fit:
-        raise errors.NoMotorError(_none_fits(every, known, turning=bool(c.full_turn)))
+        raise errors.NoMotorError(_none_fits(every, known, turning=bool(c.full_turn)), name=history.name)
     if sort != "heat" and any(getattr(x, sort) is None for x in fit):
         some = next(x for x in fit if getattr(x, sort) is None)
         raise UsageError(f"'{some.name}' has no {sort} in {known.path}: fill the column '{sort}', or sort by heat.", name=some.name)

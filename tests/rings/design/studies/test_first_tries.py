@@ -39,7 +39,7 @@ def test_bounds_without_a_unit_hold_for_values_with_one() -> None:
     m = lw.load({**BARE, "parameters": {"r": {"value": 50, "min": 20, "max": 60}, "l": "200 mm"}})
     np.testing.assert_allclose(lw.study(m, {"r": "30..60 mm / 2"}, "range slide")["range slide"], [0.06, 0.12], rtol=1e-9)
     assert np.ptp(m.with_(r="30 mm").cycle()["slide"]) == pytest.approx(0.06)
-    with pytest.raises(LinkwrightError, match="outside its bounds"):
+    with refused(LinkwrightError, name="r"):
         m.with_(r="70 mm")
 
 

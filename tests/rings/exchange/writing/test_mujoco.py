@@ -404,7 +404,7 @@ def tetrahedron() -> bytes:
 
 
 def test_refusals() -> None:
-    with pytest.raises(lw.UsageError, match=r"'C' is pin_slot"):
+    with refused(lw.UsageError, name="C"):
         exports.mjcf(lw.compile(lw.load("slider-crank-equal")))
     with refused(lw.UsageError, value=0.0):
         exports.mjcf(lw.load("wiper"), timestep=0.0)
@@ -412,7 +412,7 @@ def test_refusals() -> None:
         MujocoMap.of(mujoco.MjModel.from_xml_string(exports.mjcf(lw.load("wiper"))), lw.load("door").system)
     with refused(lw.UsageError, name="A"):
         exports.mjcf(lw.compile(lw.load("four-bar"), cuts=["A"]))
-    with pytest.raises(lw.UsageError, match="mass"):
+    with refused(lw.UsageError, name="mass"):
         bodies = {**states.GEARED["bodies"], "one": {"pins": ["A"]}}
         exports.mjcf(lw.load({**states.GEARED, "bodies": bodies}))
 

@@ -134,7 +134,7 @@ def test_springs_and_loads_come_with_the_effort() -> None:
 
 def test_refusals_name_the_place_and_the_way_out() -> None:
     s = lw.compile(lw.load("slider-crank-equal"))
-    with pytest.raises(lw.UsageError, match=r"'C' is pin_slot.*B.*cuts="):
+    with refused(lw.UsageError, name="C"):
         pinocchio_model(s)
     with refused(lw.UsageError, name="door"):
         pinocchio_model(lw.load("wiper")).q(lw.load("door").system.start)
@@ -144,7 +144,7 @@ def test_refusals_name_the_place_and_the_way_out() -> None:
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pinocchio", None)
-    with pytest.raises(lw.UsageError, match=r"pip install pin"):
+    with refused(lw.UsageError, name="pin"):
         pinocchio_model(lw.load("wiper"))
 
 

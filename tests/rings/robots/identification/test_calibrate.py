@@ -158,7 +158,7 @@ def test_refused_names() -> None:
         lw.calibrate(m, poses(0), ["left.lenght"])
     with refused(lw.UsageError, name="B", allowed=("A", "E")):
         lw.calibrate(m, poses(0), VARY, offsets=["B"])
-    with pytest.raises(lw.UsageError, match="nothing can be calibrated"):
+    with refused(lw.UsageError, name="vary"):
         lw.calibrate(m, poses(0), ["left.mass"])
     with refused(lw.UsageError, name="poses"):
         short = m.with_(**{"left_rod.length": 0.12, "right_rod.length": 0.12})

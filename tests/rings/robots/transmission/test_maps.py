@@ -72,7 +72,7 @@ def test_travel_ends_at_dead_centers_of_closed_form() -> None:
     a = math.acos((0.8**2 + L4**2 - (0.6 + 0.55) ** 2) / (2 * 0.8 * L4))
     dead = short.assemble({"D": ends["dead center of the motors"]})
     assert float(dead["A"]) == pytest.approx(a, abs=1e-9)
-    with pytest.raises(SingularityError, match="dead center of the motors at D = "):
+    with refused(SingularityError, name="D"):
         at = short.transmission("A", "D").at(dead)
         np.asarray(at.J)[:] = 0.0  # the located place is a billionth beside it
         _ = at.K

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from linkwright.api import UsageError
 
 if find_spec("gymnasium") is None:
-    raise UsageError("learning environments need the package gymnasium: pip install 'linkwright[gym]'.")
+    raise UsageError("learning environments need the package gymnasium: pip install 'linkwright[gym]'.", name="gymnasium")
 
 from linkwright.rings.control.gym.env import MechanismEnv
 from linkwright.rings.control.gym.named_arrays import NamedArrays

@@ -176,7 +176,9 @@ def manifest_of(place: Path) -> dict[str, Any]:
     """The manifest of the current study of a folder."""
     pointer = _read(place / POINTER)
     if not isinstance(pointer, dict) or not isinstance(pointer.get("current"), str):
-        raise UsageError(f"cannot read {place}: it is a folder without a study (no {POINTER}). Runs are files, .npz or .parquet.")
+        raise UsageError(
+            f"cannot read {place}: it is a folder without a study (no {POINTER}). Runs are files, .npz or .parquet.", name=place
+        )
     found = _read(place / pointer["current"][:16] / MANIFEST)
     if not isinstance(found, dict) or found.get("format") != FORMAT or not _is_whole(found):
         raise unusable(place)

@@ -142,7 +142,7 @@ def parse_xml(content: bytes | str, file: str, roots: Sequence[str] = ()) -> Xml
     """The root element of an XML text; `file` is used in messages."""
     data = content.encode() if isinstance(content, str) else content
     if len(data) > MOST_BYTES:
-        raise ModelError(f"the text is larger than {MOST_BYTES / 1e6:g} MB. A model of that size is not read.", Source(file))
+        raise ModelError(f"the text is larger than {MOST_BYTES / 1e6:g} MB. A model of that size is not read.", Source(file), name="text")
     with memory_and_threads.all_in_use():  # elements by the hundred thousand
         root = _XmlBuilder(file).read(data)
     if roots and root.tag not in roots:

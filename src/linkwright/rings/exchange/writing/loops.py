@@ -188,7 +188,8 @@ def _not_closable(system: System, cut: str, program: str) -> UsageError:
     way_out = f"Cut one of {listing(instead)} in its place: lw.compile(m, cuts=[...]), or convert the mechanism itself, which does so."
     hint = way_out if instead else "No joint of this loop can be closed so."
     return UsageError(
-        f"{program} can close a loop at a revolute, spherical or fixed joint, but the cut joint '{cut}' is {joint.type}. {hint}"
+        f"{program} can close a loop at a revolute, spherical or fixed joint, but the cut joint '{cut}' is {joint.type}. {hint}",
+        name=cut,
     )
 
 

@@ -27,7 +27,9 @@ def _pinocchio() -> Any:
     try:
         return import_module("pinocchio")
     except ImportError:
-        raise UsageError("converting to Pinocchio needs the package 'pin': pip install pin (it is part of linkwright[test]).") from None
+        raise UsageError(
+            "converting to Pinocchio needs the package 'pin': pip install pin (it is part of linkwright[test]).", name="pin"
+        ) from None
 
 
 class PinocchioJoint(NamedTuple):

@@ -200,7 +200,9 @@ def _step(r: np.ndarray, by_x: np.ndarray, by_u: np.ndarray, size: np.ndarray) -
     s = np.append(s, np.zeros(max(0, len(size) - len(s))))
     rank = int((s > OBSERVABLE * s[0]).sum()) if s[0] > 0.0 else 0
     if rank == 0:
-        raise UsageError("nothing can be calibrated: no measured column depends on the chosen numbers. Vary others, or measure more.")
+        raise UsageError(
+            "nothing can be calibrated: no measured column depends on the chosen numbers. Vary others, or measure more.", name="vary"
+        )
     z = Vt[:rank].T @ ((U[:, :rank].T @ b) / s[:rank])
     left = r - np.einsum("nmk,k->nm", scaled, z)
     dx = np.einsum("nxm,nm->nx", np.linalg.pinv(by_x), left)

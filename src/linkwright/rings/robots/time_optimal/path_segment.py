@@ -274,10 +274,10 @@ def _cool(rows: LimitRows, e: EffortTerms, quick: SpeedProfile, allowed: np.ndar
 
     creeping = SpeedProfile(quick.s, 1e-12 * quick.x, 1e-12 * quick.u)
     if used(creeping).max() > 1.0 and used(problem.least(10.0**WIDEST / allowed**2, start)).max() > 1.0:
-        raise UsageError(_too_warm(hottest))  # neither creeping nor the motion of least loss of all drives is cool enough
+        raise UsageError(_too_warm(hottest), name=hottest)  # neither creeping nor the motion of least loss of all drives is cool enough
     value, found = _weighed(spare)
     if value < 0.0:
-        raise UsageError(_too_warm(hottest))
+        raise UsageError(_too_warm(hottest), name=hottest)
     return found
 
 

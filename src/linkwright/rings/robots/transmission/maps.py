@@ -294,7 +294,8 @@ class Transmission(errors.Renamed):
         """The error of a dead center of the motors."""
         return SingularityError(
             f"dead center of the motors at {place(self.core, self.joints, joint)}: with {listing(self.motors)} held the joints can move. "
-            "Their speeds and the motor torques do not follow. t.limits() gives the travel up to it."
+            "Their speeds and the motor torques do not follow. t.limits() gives the travel up to it.",
+            name=listing(self.joints),
         )
 
 

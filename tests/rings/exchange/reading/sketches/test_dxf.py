@@ -248,7 +248,7 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     with refused(ModelError, name="ground"):
         read_sketch(saved(document, path))
     empty, _ = new()
-    with pytest.raises(ModelError, match="model space has no circles"):
+    with refused(ModelError, name="model space"):
         read_sketch(saved(empty, path))
     with refused(UsageError, name="gap", value="0 mm"):
         read_sketch(saved(wiper(), path), gap="0 mm")
@@ -291,7 +291,7 @@ def test_layers_that_are_off_and_blocks_that_multiply(tmp_path: Path, monkeypatc
     found = read_sketch(saved(document, tmp_path / "w.dxf"))
     assert found.report.dropped == ("1 entity on layer 'old', which is off",)
     monkeypatch.setattr(dxf, "MOST_ENTITIES", 10)
-    with pytest.raises(ModelError, match="more than 10 entities"):
+    with refused(ModelError, name="entities"):
         read_sketch(tmp_path / "w.dxf")
 
 

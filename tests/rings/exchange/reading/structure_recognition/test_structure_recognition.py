@@ -14,6 +14,7 @@ from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.structure_recognition import understand
 from linkwright.system.system import System
 from tests import exports
+from tests.refusals import refused
 from tests.rings.exchange.reading.structure_recognition.linkages import (
     C_COUPLER,
     C_ROCKER,
@@ -318,7 +319,7 @@ def test_a_floating_bearing_of_a_planar_loop_is_one_point_in_mujoco() -> None:
 def test_a_floating_bearing_in_space_is_not_a_point() -> None:
     d = four_bar(closure("C", "floating_bearing"))
     joints = tuple(replace(j, type="spherical") if j.name == "D" else j for j in d.joints)
-    with pytest.raises(UsageError, match=r"the cut joint 'C' is floating_bearing\. Cut one of"):
+    with refused(UsageError, name="C"):
         exports.mjcf(System(replace(d, joints=joints), ["C"]))
 
 

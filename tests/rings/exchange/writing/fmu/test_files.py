@@ -190,9 +190,9 @@ def test_a_missing_compiler_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(binaries, "find_spec", lambda name: None)
     monkeypatch.delenv("CC", raising=False)
     m = lw.load("slider-crank-equal")
-    with pytest.raises(UsageError, match=r"no C compiler was found: install gcc or clang .*linkwright\[fmu\]"):
+    with refused(UsageError, name="C compiler"):
         m.export(tmp_path / "unit.fmu")
-    with pytest.raises(UsageError, match=r"building for x86_64-windows needs the compiler zig: pip install 'linkwright\[fmu\]'"):
+    with refused(UsageError, name="zig"):
         m.export(tmp_path / "unit.fmu", platforms="win64")
     assert m.export(tmp_path / "unit.fmu", platforms=[]).exists()
     monkeypatch.setenv("CC", "no-such-compiler")

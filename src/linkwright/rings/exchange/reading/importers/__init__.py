@@ -33,7 +33,7 @@ def importer_of(path: Path) -> ImportFormat:
         if root in x.roots:
             return x
     every = ", ".join(f"<{r}> ({x.name})" for x in IMPORTERS.values() for r in x.roots)
-    raise ModelError(f"the outermost element is <{root}>. Models begin with {every}.", Source(str(path)))
+    raise ModelError(f"the outermost element is <{root}>. Models begin with {every}.", Source(str(path)), name=root)
 
 
 __all__ = ["ENDINGS", "IMPORTERS", "ImportFormat", "importer_of", "is_importable"]

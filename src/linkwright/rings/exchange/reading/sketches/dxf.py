@@ -33,7 +33,7 @@ def read_dxf(path: str | os.PathLike[str], unit: str | None = None) -> Sketch:
     if not (reader.marks or reader.strokes):
         paper = sum(len(layout) for layout in document.layouts if layout.name != "Model")
         hint = f" Its paper space has {paper} entities, which are not read: draw in the model space." if paper else ""
-        raise ModelError(f"the model space has no circles, points or lines.{hint}", Source(name))
+        raise ModelError(f"the model space has no circles, points or lines.{hint}", Source(name), name="model space")
     layers = tuple(sorted({x.layer for x in (*reader.marks, *reader.strokes, *reader.labels)}))
     dropped = [f"{n} {kind} entit{'y' if n == 1 else 'ies'}" for kind, n in reader.skipped.items()]
     dropped += [f"{n} entit{'y' if n == 1 else 'ies'} on layer '{layer}', which is off" for layer, n in reader.hidden.items()]
@@ -135,7 +135,9 @@ class _DxfReader:
         for e in entities:
             self.count += 1
             if self.count > MOST_ENTITIES:
-                raise ModelError(f"the drawing has more than {MOST_ENTITIES:,} entities. Save the linkage alone.", Source(self.name))
+                raise ModelError(
+                    f"the drawing has more than {MOST_ENTITIES:,} entities. Save the linkage alone.", Source(self.name), name="entities"
+                )
             try:
                 self._visible(e, groups, outer)
             except LinkwrightError:

@@ -126,6 +126,7 @@ def _check_count(out: SketchLinkage, found: int, most: int, what: str, option: s
             f"the drawing has {found:,} {what}, a linkage at most {most:,}. Name their layer ({option} LAYER) or save the linkage alone. "
             f"Layers: {listed(out.sketch.layers)}.",
             out.sketch.source,
+            name=what,
         )
 
 

@@ -96,8 +96,8 @@ def compiler_for(target: Platform) -> tuple[str, ...]:
     if zig is not None:
         return (*zig, "cc", "-target", target.target)
     if target.fmi3 == here():
-        raise UsageError(f"no C compiler was found: {INSTALL}.")
-    raise UsageError(f"building for {target.fmi3} needs the compiler zig: pip install 'linkwright[fmu]' (the package ziglang).")
+        raise UsageError(f"no C compiler was found: {INSTALL}.", name="C compiler")
+    raise UsageError(f"building for {target.fmi3} needs the compiler zig: pip install 'linkwright[fmu]' (the package ziglang).", name="zig")
 
 
 def _zig() -> tuple[str, ...] | None:
