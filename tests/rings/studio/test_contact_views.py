@@ -18,7 +18,7 @@ from linkwright.rings.studio.editor.drawing import drawing_json
 from linkwright.rings.studio.live import contents
 from linkwright.rings.studio.live.scene_data import places, references, shapes
 from linkwright.rings.studio.scene import Scene, Stage
-from linkwright.rings.studio.scene_contacts import touching
+from linkwright.rings.studio.scene_contacts import TouchForces, touching
 
 MODEL = """\
 name: views
@@ -75,7 +75,7 @@ def test_outlines_of_the_scene(m):
 def test_touching_places(m):
     """The rounded block stands 10 mm deep in the floor as drawn: both corners are shown, and nothing else."""
     scene = Scene(m.system, None)
-    found = np.array(touching(scene.start, scene.size))
+    found = np.array([x.at for x in touching(scene.start, scene.size)])
     assert sorted(found[:, 0]) == pytest.approx([0.6, 0.7], abs=1e-12)
 
 
@@ -136,3 +136,29 @@ def test_the_tool_for_clearance_writes_an_entry_that_can_be_read():
     after = read_text(perform(bare, "m.yaml", [{"do": "add_clearance", "joint": "C"}]).text)
     (made,) = after.clearances
     assert (made.joint, made.clearance, made.radius) == ("C", pytest.approx(5e-5), pytest.approx(5e-3))
+
+
+RESTING = """\
+name: resting
+plane: xy
+gravity: [0, -9.81]
+bodies:
+  ground: {points: {O: [0, 0]}}
+  box: {points: {a: [-0.1, 0], b: [0.1, 0], c: [0.1, 0.2], d: [-0.1, 0.2]}, mass: 2, com: [0, 0.1], inertia: 0.02}
+surfaces:
+  box: {polygon: [box.a, box.b, box.c, box.d]}
+  slope: {line: ground.O, normal: [-0.3, 1]}
+contacts: {stand: {between: [box, slope], mu: 0.6}}
+guess: {box: {at: [0, 0], rpy: [0, 0, 16.69924423399362 deg]}}
+"""
+
+
+def test_forces_and_sticking_of_a_run():
+    """A box that stays on a slope: the arrows of both corners sum up to its weight, upward, and both stick."""
+    m = lw.Mechanism(read_text(RESTING))
+    run = m.simulate(0.2, sample_interval=0.05)
+    scene, forces = Scene(m.system, run), TouchForces(run)
+    found = touching(run._instants[-1], scene.size, forces.at(len(run) - 1))
+    assert len(found) == 2 and all(x.sticks for x in found)
+    assert sum(x.force for x in found) == pytest.approx([0.0, 2 * 9.81, 0.0], abs=1e-6)
+    assert 0.0 < forces.largest <= 2 * 9.81

@@ -29,6 +29,7 @@ from linkwright.rings.studio.picture import Canvas, turned
 from linkwright.rings.studio.plots.efforts import eyes, needs_loads
 from linkwright.rings.studio.plots.subjects import system_of
 from linkwright.rings.studio.scene import Stage, off_at
+from linkwright.rings.studio.scene_contacts import TouchForces
 from linkwright.rings.studio.spatial_drawing import WIDE, Spatial, on_paper
 from linkwright.rings.studio.style import PALETTE, mixed
 
@@ -258,13 +259,14 @@ class Film:
         self.c, self.canvas, self.frame, self.stamps = c, canvas, frame, stamps
         self.canvas.dpi = frame.width / (frame.inches or (WIDE,))[0]
         self.arrows = LoadArrows(c, self.canvas) if loads else None
+        self.canvas.scene.touch_forces = TouchForces(c)
 
     def image(self, k: int, stamp: str) -> Any:
         """One sample as an RGB image."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from PIL import Image
 
-        figure = self.canvas.figure(self.c._instants[k], again=True, off=off_at(self.c, k))
+        figure = self.canvas.figure(self.c._instants[k], again=True, off=off_at(self.c, k), sample=k)
         if self.arrows is not None:
             self.arrows.draw(figure, k)
         if stamp:

@@ -94,10 +94,12 @@ class Canvas:
         if self.traces:
             self.points = np.concatenate([self.points, *(path for _, path in self.traces)])
 
-    def figure(self, instant: Any = None, *, again: bool = False, off: Sequence[str] = ()) -> Any:
+    def figure(self, instant: Any = None, *, again: bool = False, off: Sequence[str] = (), sample: int | None = None) -> Any:
         """A Figure of the scene at an instant (default the start); `again`: the one of the last call, drawn anew; `off`: rods that are
-        not there at this instant."""
+        not there at this instant; `sample`: its number in the run whose touches are drawn."""
         self.scene.absent = off
+        forces = self.scene.touch_forces
+        self.scene.pushes = None if forces is None or sample is None else forces.at(sample)
         instant = self.scene.start if instant is None else instant
         return self._flat(instant, again) if self.scene.description.planar else self._deep(instant)
 

@@ -77,8 +77,7 @@ class PlanarDrawing:
         for telescope in self.scene.telescopes:
             self._telescope(sheet, stage, telescope)
         self._pins(sheet, stage)
-        for place in touching(at, self.scene.size):
-            self._circle(sheet, place, 0.24 * self.width * sheet.pt, fc=sheet.look.accent, ec=sheet.look.paper, lw=0.8, zorder=42)
+        self._touches(sheet, at)
         for arrow in self.scene.arrows:
             self._arrow(sheet, stage, arrow, labels)
         self._loads(sheet, at, labels)
@@ -103,6 +102,18 @@ class PlanarDrawing:
         if cam.roller is not None:
             center = stage.place(cam.follower_node, cam.roller[0])
             self._circle(sheet, center, cam.radius, lw=1.4, ec=follower, fc=self.fill(sheet, cam.follower), zorder=19.0)
+
+    def _touches(self, sheet: Sheet, at: Instant) -> None:
+        """Places where surfaces touch, with the force on the first; a ring where it sticks."""
+        forces, longest, dust = self.scene.touch_forces, 40.0, 1e-6  # points of the largest; share of it that is no arrow
+        for x in touching(at, self.scene.size, self.scene.pushes):
+            r, size = 0.24 * self.width * sheet.pt, float(np.linalg.norm(x.force))
+            if forces is not None and size > dust * forces.largest:
+                along = x.force[:2] / forces.largest * longest * sheet.pt
+                self._headed(sheet, np.linspace(x.at[:2], x.at[:2] + along, 8), False, load_color(sheet.look))
+            self._circle(sheet, x.at, r, fc=sheet.look.accent, ec=sheet.look.paper, lw=0.8, zorder=42)
+            if x.sticks:
+                self._circle(sheet, x.at, 2.0 * r, fc="none", ec=sheet.look.accent, lw=1.2, zorder=42)
 
     def _outline(self, sheet: Sheet, stage: Stage, x: SceneOutline) -> None:
         """A surface that may touch others: a thin line, hatched where it is a wall."""

@@ -35,7 +35,7 @@ from linkwright.api import (
 from linkwright.rings.studio.outline_geometry import ScenePoint, dense, guide_samples, hull, inside, unit_circle
 from linkwright.rings.studio.scene_belts import belt_points, rims, scene_belts
 from linkwright.rings.studio.scene_cams import scene_cams
-from linkwright.rings.studio.scene_contacts import SceneOutline, scene_outlines
+from linkwright.rings.studio.scene_contacts import SceneOutline, TouchForces, scene_outlines
 from linkwright.rings.studio.surfaces import body_surfaces
 from linkwright.rings.studio.traced_points import tips
 
@@ -190,6 +190,8 @@ class Scene:
         self.cams = scene_cams(self.description, self.skel)
         self.belts = scene_belts(self.description, self.skel)
         self.outlines: list[SceneOutline] = []
+        self.touch_forces: TouchForces | None = None  # over the run that is drawn
+        self.pushes: Sequence[tuple[np.ndarray, int]] | None = None  # force and state of each touch at the instant that is drawn
         self.outlines = scene_outlines(self.description, self.skel, lambda: self.size)
         self.arrows = [a for d in self.description.drives for a in self._arrow(d)]
         self.driven = self._driven_bodies()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import Description, Instant, contact, kinematics
+from linkwright.api import Description, Instant, Trajectory, contact, kinematics
 
 REACH = 0.75  # of a line without ends to either side, as a share of the size of the drawing
 TOUCHING = 1e-6  # of the size: a smaller gap is a touch
@@ -43,10 +43,43 @@ def outline_places(spot: contact.Spot, size: float) -> tuple[list[Any], bool]:
     return contact.drawn(spot, REACH * size)
 
 
-def touching(at: Instant, size: float) -> list[np.ndarray]:
-    """Places in the world where surfaces touch at an instant."""
+class TouchedPlace(NamedTuple):
+    """A place where surfaces touch: in the world, the force on the first one, and whether it sticks; without a run neither is known."""
+
+    at: np.ndarray
+    force: np.ndarray
+    sticks: bool
+
+
+class TouchForces:
+    """Forces and states of all touches over a run; empty of a cycle, which has none."""
+
+    def __init__(self, c: Trajectory):
+        names = [x.name for x in contact.touches(c.skel.tree.description)]
+        self.known = bool(names) and f"{names[0]}.force" in c.channels
+        self.forces, self.states = np.zeros((len(c), len(names), 2)), np.zeros((len(c), len(names)))
+        for k, name in enumerate(names if self.known else ()):
+            self.forces[:, k, 0], self.forces[:, k, 1] = c[f"{name}.force"], c[f"{name}.friction"]
+            self.states[:, k] = c[f"{name}.state"]
+        self.largest = float(np.nanmax(np.abs(self.forces), initial=0.0))
+
+    def at(self, sample: int) -> list[tuple[np.ndarray, int]] | None:
+        """Normal force, friction and state of each touch at a sample; None where they are not known."""
+        return [(f, int(s)) for f, s in zip(self.forces[sample], self.states[sample], strict=True)] if self.known else None
+
+
+STICKS = 1  # state of a touch in the channels of a run
+
+
+def touching(at: Instant, size: float, known: Sequence[tuple[np.ndarray, int]] | None = None) -> list[TouchedPlace]:
+    """Places where surfaces touch at an instant; `known` are force and state of each touch there."""
     out = []
-    for x in at.touches:
-        if float(x.found.gap) < TOUCHING * size:
-            out.append(np.array([*(np.asarray(x.found.first, dtype=float) + at.skel.origin(x.second)[:2]), 0.0]))
+    for i, x in enumerate(at.touches):
+        if float(x.found.gap) >= TOUCHING * size:
+            continue
+        n = np.asarray(x.found.normal, dtype=float)
+        (push, rub), state = ((0.0, 0.0), 0) if known is None else known[i]
+        place = np.asarray(x.found.first, dtype=float) + at.skel.origin(x.second)[:2]
+        force = push * n + rub * np.array([-n[1], n[0]])
+        out.append(TouchedPlace(np.array([*place, 0.0]), np.array([*force, 0.0]), state == STICKS))
     return out
