@@ -194,7 +194,7 @@ def test_python_and_machine_code_give_the_same_bits() -> None:
     rng = np.random.default_rng(3)
     for n in (1, 3, 6):
         for _ in range(10):
-            loop = Loop(dry_friction.settle, Layout(dry_friction.FrictionProblem, dry_friction.sizes(n, 0)))
+            loop = Loop(dry_friction.settle_friction, Layout(dry_friction.FrictionProblem, dry_friction.sizes(n, 0)))
             kind, by_load, constant = rng.integers(0, 2, n), 0.03 * rng.random(n), rng.random(n)
             for name, x in (("kind", kind), ("by_load", by_load), ("constant", constant)):
                 loop.fill(name, x)

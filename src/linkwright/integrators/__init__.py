@@ -11,12 +11,17 @@ Coulomb's law.
 from linkwright.integrators.integration import INTEGRATORS, integrate, method_of
 from linkwright.integrators.parallel_runs import Solutions, integrate_many
 from linkwright.integrators.problem import (
+    BOUND,
     CONE,
+    LEAVES,
     NEVER,
     PUSH,
+    SHARE,
     SLIDE,
+    SPEED,
     Event,
     EventSpec,
+    FrictionRows,
     HeldRow,
     HeldWatch,
     IntegrationError,
@@ -28,13 +33,18 @@ from linkwright.integrators.problem import (
 )
 
 __all__ = [
+    "BOUND",
     "CONE",
     "INTEGRATORS",
+    "LEAVES",
     "NEVER",
     "PUSH",
+    "SHARE",
     "SLIDE",
+    "SPEED",
     "Event",
     "EventSpec",
+    "FrictionRows",
     "HeldRow",
     "HeldWatch",
     "IntegrationError",

@@ -50,7 +50,7 @@ def sizes(n: int, groups: int) -> dict[str, int]:
     return {"n_friction": n, "n_loads": 3 * n, "n_groups": groups, "n_unknown": n + groups}
 
 
-def settle(m: FrictionProblem) -> bool:
+def settle_friction(m: FrictionProblem) -> bool:
     """Find p, share and bound; False where there is no answer of this kind."""
     n, groups = len(m.p), len(m.share)
     for i in range(n):
@@ -59,7 +59,7 @@ def settle(m: FrictionProblem) -> bool:
         m.share[g] = 0.0
     before = math.inf
     for k in range(MOST_ROUNDS):
-        equations(m, k >= FROZEN_ROUNDS)
+        friction_equations(m, k >= FROZEN_ROUNDS)
         if not factor(m.matrix, m.pivots):
             return False
         solve(m.matrix, m.pivots, m.right)
@@ -75,7 +75,7 @@ def settle(m: FrictionProblem) -> bool:
         if not change < math.inf:
             return False
         if change <= SETTLED * size or (change <= ACCEPTED * size and change > SAME * before and k > FROZEN_ROUNDS):
-            bounds(m)
+            friction_bounds(m)
             return True
         before = change
     return False
@@ -86,7 +86,7 @@ def unit_of(m: FrictionProblem, i: int) -> float:
     return math.sqrt(m.W[i, i]) if m.W[i, i] > 0.0 else 1.0
 
 
-def bounds(m: FrictionProblem) -> None:
+def friction_bounds(m: FrictionProblem) -> None:
     """B at the present efforts."""
     for i in range(len(m.p)):
         total = 0.0
@@ -98,10 +98,10 @@ def bounds(m: FrictionProblem) -> None:
         m.bound[i] = m.by_load[i] * math.sqrt(total) + m.constant[i]
 
 
-def equations(m: FrictionProblem, sharp: bool) -> None:
+def friction_equations(m: FrictionProblem, sharp: bool) -> None:
     """Matrix and right side of one round; not `sharp`: bounds stay as they are."""
     n, groups = len(m.p), len(m.share)
-    bounds(m)
+    friction_bounds(m)
     for i in range(n + groups):
         m.right[i] = 0.0
         for j in range(n + groups):

@@ -15,6 +15,7 @@ from linkwright.compiler.records import KernelPlace, Layout
 from linkwright.errors import UsageError, counted, nearest
 from linkwright.integrators import run_state as mem
 from linkwright.integrators.dopri import DOPRI5, DOPRI8
+from linkwright.integrators.dry_friction import sizes as friction_sizes
 from linkwright.integrators.problem import Event, Method, Problem, Solution, StepKernel, Tableau
 from linkwright.integrators.rk4 import RK4
 from linkwright.integrators.rodas import RODAS
@@ -326,14 +327,15 @@ def codes_of(problem: Problem, native: bool) -> tuple[dict[str, Any], list[Callb
 
 # -------------------------------------------------------------------- the record of a run for a problem
 
-MECHANISM = ("rates_again", "project", "project_again", "gap", "turns", "rests.stops", "rests.response", "rests.response_again")
+MECHANISM = ("rates_again", "project", "project_again", "gap", "turns", "rests.stops", "rests.response", "rests.response_again",
+             "rests.terms", "rests.terms_again")  # fmt: skip
 FULL = ("inputs_again", "events", "switches", "sampler")
 
 
 def kernels_of(problem: Problem) -> dict[str, StepKernel | None]:
     """Return the kernels of a problem by their places in the record."""
     p = problem
-    both = {"rates": p.rates, "project": p.project, "inputs": p.inputs, "rests.response": p.response}
+    both = {"rates": p.rates, "project": p.project, "inputs": p.inputs, "rests.response": p.response, "rests.terms": p.terms}
     again = {f"{name}_again": None if k is None else k.backup for name, k in both.items()}
     others = {"gap": p.gap, "turns": p.turns, "events": p.events, "switches": p.switches, "sampler": p.sampler, "rests.stops": p.stops}
     return both | again | others
@@ -372,7 +374,18 @@ def _outputs(problem: Problem) -> dict[str, dict[str, tuple[int, int]]]:
             "motions": ((2 + p.nv) * rests, rests * (nm + 1) * p.answered),
         },
         "rests.response": {"motion": (0, nm), "power": (nm, 1)},
+        "rests.terms": _terms(p),
     }
+
+
+def _terms(p: Problem) -> dict[str, tuple[int, int]]:
+    """Return the blocks of the terms of joint friction."""
+    n, out, at = p.n_stops, {}, 0
+    width = {"values": 1, "k": 1, "rows": p.nv, "responses": p.nq + p.nv + 1, "F": 3, "dF": 3 * n, "turns": 1}
+    for name, size in width.items():
+        out[name] = (at, n * size)
+        at += n * size
+    return out
 
 
 _layouts: dict[Any, Layout] = {}
@@ -418,6 +431,8 @@ def _layout(
         places[name] = KernelPlace(0, row, outputs[name.removesuffix("_again")], n + n_in, kernel.n_out, *work)
     if places["inputs"] is None:
         places["inputs"] = KernelPlace(0, full, {}, p.n + n_in, 0)  # its row is there for the others
+    if places["rests.stops"] is None and p.terms is not None:
+        places["rests.stops"] = KernelPlace(0, mechanism, {}, nm + n_in, 0)  # as well
     shared = dict.fromkeys(MECHANISM, "rates") | dict.fromkeys(FULL, "inputs") | ({} if p.nx else {"inputs": "rates"})
     return Layout(mem.RunState, sizes, places, lanes, inputs=shared)
 
@@ -467,6 +482,8 @@ def _sizes(p: Problem, table: Tableau) -> dict[str, int]:
         "n_unit": len(p.quaternions),
         "n_rests": len(p.rests),
         "n_watches": len(p.watches),
+        "revealing": ways(p.terms) - 1,
+        **friction_sizes(len(p.friction.kind), p.friction.groups),
         "slips": p.n_slips,
         "n_response": p.nq + p.nv + 1,
     }
@@ -500,6 +517,10 @@ def loop_of(
     loop.fill("rests.end", [e.at for e in p.rests])
     loop.fill("rests.slide", [e.slide for e in p.rests])
     loop.fill("rests.share", [e.share for e in p.rests])
+    for name in ("kind", "group", "by_load", "constant"):
+        loop.fill(f"rests.friction.{name}", getattr(p.friction, name))
+    loop.fill("rests.sign", p.friction.sign)
+    loop.fill("rests.turn", p.friction.speed)
     for name in ("kind", "held", "other", "factor"):
         loop.fill(f"rests.{name}", [getattr(e, name) for e in p.watches])
     for row in ("rates", "inputs") if p.nx else ("rates",):

@@ -17,6 +17,7 @@ The state is y = [q, v, x]; x are extra states of the inputs (a motor's current)
     switches   full row -> [g_0, g_1, ...]      break points of rates and inputs; their sides are the last parameters
     stops      mechanism row -> [values, k, J by rows] of every row that may hold one way
     response   mechanism row, with an effort in the place of the first parameters -> [dq, dv, power]      what that effort alone does
+    terms      mechanism row -> `EffortTerms` of every row, in the place of both, where joints rub
 
 `project` does one Newton step: the residuals are those it found, v is made consistent at the position it was given; or, with
 `project_once`, the whole correction: then the position residual is what is left. It is called after every step, or after every
@@ -33,6 +34,7 @@ import numpy as np
 
 from linkwright.compiler.callbacks import Callback, from_address
 from linkwright.errors import LinkwrightError, UsageError, counted
+from linkwright.integrators.dry_friction import SHARED
 
 
 class IntegrationError(LinkwrightError):
@@ -112,13 +114,31 @@ class HeldRow:
     share: float = 0.0
 
 
-PUSH, CONE, SLIDE = 0, 1, 2  # what is watched of rows that hold
+@dataclass(frozen=True)
+class FrictionRows:
+    """Joint friction in its states, for every row that holds: kinds, groups and signs of `dry_friction`, c and C of its bound, and the
+    speed over which it turns round (0: not at all)."""
+
+    kind: tuple[int, ...] = ()
+    group: tuple[int, ...] = ()
+    sign: tuple[float, ...] = ()
+    by_load: tuple[float, ...] = ()
+    constant: tuple[float, ...] = ()
+    speed: tuple[float, ...] = ()
+
+    @property
+    def groups(self) -> int:
+        return len(set(g for k, g in zip(self.kind, self.group, strict=True) if k == SHARED))
+
+
+PUSH, CONE, SLIDE, SPEED, BOUND, SHARE, LEAVES = 0, 1, 2, 3, 4, 5, 6  # what is watched of rows that hold
 
 
 @dataclass(frozen=True)
 class HeldWatch:
     """An event of rows that hold, by their places among those: factor times the push of `held`, that minus the size of the push of `other`,
-    or factor times the speed along which `held` slips."""
+    or factor times the speed along which `held` slips. Of joint friction: factor times its speed, what its bound exceeds it by, what a
+    whole share exceeds that of its group by, or what `factor` exceeds its speed by."""
 
     kind: int
     held: int
@@ -168,6 +188,8 @@ class Problem:
     answered: bool = False  # `stops` gives the responses to all of its rows as well, after these
     rests: tuple[HeldRow, ...] = ()  # rows that hold now
     watches: tuple[HeldWatch, ...] = ()  # the last events, which `events` does not give
+    terms: StepKernel | None = None  # of joint friction: it gives all that `stops` and `response` do, and the forces in joints
+    friction: FrictionRows = FrictionRows()
     n_slips: int = 0  # 1: the last quadrature is what slipping loses, which `rates` does not give
 
     def __post_init__(self) -> None:
@@ -199,6 +221,7 @@ class Problem:
             ("events", self.events, n + more, len(self.event_specs) - len(self.watches)),
             ("stops", self.stops, nm + more, self.n_stops * (2 + self.nv + self.answered * (nm + 1))),
             ("response", self.response, nm + more, nm + 1),
+            ("terms", self.terms, nm + more, self.n_stops * (3 + self.nv + nm + 1 + 3 + 3 * self.n_stops)),
             ("switches", self.switches, n + more, self.n_switches),
         ):
             for k in (kernel, kernel.backup if kernel else None):
@@ -209,7 +232,8 @@ class Problem:
                     )
         if not np.all(np.diff(np.asarray(self.corners)) > 0.0):
             raise UsageError("times at which steps end come in order, each once.", name="time")
-        if self.rests and (self.stops is None or self.response is None or len(self.event_specs) < len(self.watches)):
+        answered = self.terms is not None or (self.stops is not None and self.response is not None)
+        if self.rests and (not answered or len(self.event_specs) < len(self.watches)):
             raise UsageError("rows that hold need kernels of the stops and of responses, and what is watched of them is an event.")
         if len(self.event_specs) > len(self.watches) and self.events is None:
             raise UsageError("events are named but there is no kernel of their functions.", name="events")

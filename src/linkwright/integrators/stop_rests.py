@@ -16,9 +16,11 @@ from __future__ import annotations
 
 from linkwright.compiler.callbacks import DEGENERATE, FAILED, NOT_FINITE
 from linkwright.compiler.records import Count, Floats, Kernel, Matrix, Record, Shared, SharedInts, copy, run, sized
-from linkwright.integrators.problem import CONE, SLIDE
+from linkwright.integrators.dry_friction import GIVEN, FrictionProblem, settle_friction
+from linkwright.integrators.problem import BOUND, CONE, LEAVES, SHARE, SLIDE, SPEED
 from linkwright.numerics.tolerances import DEPENDENT
 
+LOST = 2  # place of what is lost among the powers
 BAD = FAILED | NOT_FINITE
 
 
@@ -62,6 +64,31 @@ class ResponseAgain(Kernel):
     y: ResponseOutputs
 
 
+class TermsOutputs(Record):
+    """Of all rows, where joints rub: see `mechanics.dynamics.coordinate_efforts.EffortTerms`."""
+
+    values: Floats
+    k: Floats
+    rows: Floats
+    responses: Floats
+    F: Floats
+    dF: Floats
+    turns: Floats  # tanh(u / speed) of friction that is smooth
+
+
+class EffortTerms(Kernel):
+    x: StopRow
+    y: TermsOutputs
+
+
+class EffortTermsAgain(Kernel):
+    """The rank-revealing path."""
+
+    alone = True
+    x: StopRow
+    y: TermsOutputs
+
+
 class Rests(Record):
     """The rows that hold, at the state of the mechanism row."""
 
@@ -70,6 +97,12 @@ class Rests(Record):
     stops: Stops
     response: Response
     response_again: ResponseAgain
+    terms: EffortTerms
+    terms_again: EffortTermsAgain
+    revealing: int  # 1: there is such a second kernel
+    friction: FrictionProblem  # of joints; without any it has no rows
+    turn: Shared = sized("n_friction")  # speed over which friction turns round that moves nothing; -1: smooth; 0: neither
+    sign: Shared = sized("n_friction")  # of GIVEN rows: minus the direction in which they slip; of SHARED ones
     slips: int  # 1: the last quadrature is what slipping loses
     place: SharedInts = sized("n_rests")  # of the rows that hold, among the stops
     end: Shared = sized("n_rests")  # their values
@@ -94,6 +127,8 @@ class Rests(Record):
 
 def found(r: Rests) -> int:
     """Gaps, rows and k of the stops that hold, and the responses to them, at the mechanism row; 0 or a status word."""
+    if len(r.turn) > 0:
+        return found_terms(r)
     x, y, w = r.stops.x, r.stops.y, r.response.y
     nv, nm = len(r.velocity), len(x.state)
     status = run(r.stops)
@@ -129,6 +164,71 @@ def found(r: Rests) -> int:
     return status
 
 
+def found_terms(r: Rests) -> int:
+    """The same with the forces in the joints, by the one kernel of joint friction."""
+    x, y, z = r.stops.x, r.terms.y, r.terms_again.y
+    nv, width, many = len(r.velocity), len(x.state) + 1, len(r.terms.y.values)
+    status = run(r.terms)
+    if status & DEGENERATE and r.revealing > 0:
+        r.fallbacks += 1
+        status = run(r.terms_again)
+        copy(y.values, z.values)
+        copy(y.k, z.k)
+        copy(y.rows, z.rows)
+        copy(y.responses, z.responses)
+        copy(y.F, z.F)
+        copy(y.dF, z.dF)
+        copy(y.turns, z.turns)
+    for j in range(len(r.push)):
+        at = r.place[j]
+        r.gap[j] = r.end[j] - y.values[at]
+        r.k[j] = y.k[at]
+        for i in range(nv):
+            r.rows[j, i] = y.rows[at * nv + i]
+        for i in range(width):
+            r.responses[j, i] = y.responses[at * width + i]
+        for axis in range(3):
+            r.friction.F[j, axis] = y.F[3 * at + axis]
+            for k in range(len(r.push)):
+                r.friction.dF[j, 3 * k + axis] = y.dF[(3 * at) * many + 3 * r.place[k] + axis]
+    return status
+
+
+def holds(r: Rests, j: int) -> bool:
+    """True for a row that does not move: joint friction that slips has an effort alone."""
+    return len(r.turn) == 0 or r.friction.kind[j] != GIVEN
+
+
+def rubs(r: Rests) -> bool:
+    """Efforts of joint friction and pushes of what holds, with the rates in `velocity`; False where there are none."""
+    m = r.friction
+    n, nv = len(r.push), len(r.velocity)
+    for j in range(n):
+        m.b[j] = rate(r, j) + r.k[j]
+    for j in range(n):
+        for i in range(nv):
+            r.velocity[i] = r.responses[j, r.nq + i]
+        for k in range(n):
+            m.W[k, j] = rate(r, k)
+        m.theta[j] = r.sign[j]
+        if r.turn[j] > 0.0:
+            m.theta[j] = -max(-1.0, min(1.0, speed(r, j) / r.turn[j]))
+        elif r.turn[j] < 0.0:
+            m.theta[j] = -r.terms.y.turns[r.place[j]]
+    answered = settle_friction(m)
+    for j in range(n):
+        r.push[j] = m.p[j]
+    return answered
+
+
+def speed(r: Rests, j: int) -> float:
+    """Speed of a row, at the mechanism row."""
+    s = 0.0
+    for i in range(len(r.velocity)):
+        s += r.rows[j, i] * r.stops.x.state[r.nq + i]
+    return s
+
+
 def revealed(r: Rests) -> int:
     """The response by the rank-revealing path; its status."""
     r.fallbacks += 1
@@ -157,7 +257,7 @@ def shared(r: Rests) -> None:
     for j in range(n):
         r.diagonal[j] = r.W[j, j]
     for k in range(n):
-        pivot = r.W[k, k]
+        pivot = r.W[k, k] if holds(r, k) else 0.0
         if not abs(pivot) > DEPENDENT * abs(r.diagonal[k]):
             r.W[k, k] = 0.0
         else:
@@ -180,9 +280,16 @@ def hold(r: Rests, K: Matrix, row: int, counted: int) -> int:
     status = found(r)
     for i in range(nv):
         r.velocity[i] = K[row, r.nq + i]
-    for j in range(len(r.push)):
-        r.push[j] = -rate(r, j) - r.k[j]
-    shared(r)
+    if len(r.turn) > 0:
+        if not rubs(r):
+            status = status | NOT_FINITE
+        if K.shape[1] > counted + LOST:
+            for j in range(len(r.push)):
+                K[row, counted + LOST] -= r.push[j] * speed(r, j)
+    else:
+        for j in range(len(r.push)):
+            r.push[j] = -rate(r, j) - r.k[j]
+        shared(r)
     for j in range(len(r.push)):
         for i in range(nv):
             K[row, r.nq + i] += r.push[j] * r.responses[j, r.nq + i]
@@ -209,6 +316,14 @@ def sliding(r: Rests, j: int) -> float:
 def watched(r: Rests, e: int) -> float:
     """A function of the rows that hold, whose sign is watched, at the mechanism row."""
     j = r.held[e]
+    if r.kind[e] == SPEED:
+        return r.factor[e] * speed(r, j)
+    if r.kind[e] == BOUND:
+        return r.friction.bound[j] - abs(r.push[j])
+    if r.kind[e] == SHARE:
+        return 1.0 - abs(r.friction.share[r.friction.group[j]])
+    if r.kind[e] == LEAVES:
+        return r.factor[e] - abs(speed(r, j))
     if r.kind[e] == SLIDE:
         return r.factor[e] * sliding(r, j)
     if r.kind[e] == CONE:

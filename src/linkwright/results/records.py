@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from linkwright.errors import UsageError, counted, nearest
+from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.loops import of_loops
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model.coordinates import coordinate_or_none
@@ -122,6 +123,12 @@ def stop_pushes(d: Description, columns: Mapping[str, Column]) -> dict[str, np.n
     out = {head.removesuffix(STOP): values for head, values in named.items() if head.endswith(STOP) and values.any()}
     pulls = {x.name: columns[f"{x.name}.{TENSION}"].values for x in d.pulling if f"{x.name}.{TENSION}" in columns}
     return out | {name: -values for name, values in pulls.items() if values.any()}
+
+
+def joint_friction(d: Description, columns: Mapping[str, Column]) -> dict[str, np.ndarray]:
+    """Efforts of dry friction that a run recorded, by coordinate."""
+    names = {x.name for x in forces.friction_rows(d)}
+    return {name: columns[f"{name}.friction"].values for name in names if f"{name}.friction" in columns}
 
 
 def acting(skel: Skeleton, columns: Mapping[str, Column]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:

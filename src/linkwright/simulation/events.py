@@ -161,6 +161,7 @@ class RunMode:
     implied: tuple[str, ...] = ()  # ends that rest with them and move nothing: they share the load
     unstopped: frozenset[str] = frozenset()  # coordinates whose stops are not regarded
     touching: tuple[Any, ...] = ()  # touches that are closed, `touches.HeldTouch`
+    friction: tuple[Any, ...] = ()  # rows of joint friction, `friction_modes.HeldFriction`
 
     @property
     def all_drives(self) -> dict[str, Any]:

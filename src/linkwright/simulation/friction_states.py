@@ -26,7 +26,7 @@ import numpy as np
 from linkwright.compiler.record_loops import Loop
 from linkwright.compiler.records import Layout
 from linkwright.errors import UsageError, listing
-from linkwright.integrators import dry_friction
+from linkwright.integrators import FrictionRows, dry_friction
 from linkwright.integrators.contact import FRICTION, ContactSolver
 from linkwright.mechanics.forces import FrictionRow
 from linkwright.numerics.connected_groups import Groups
@@ -149,7 +149,7 @@ class FrictionInstant:
         out = []
         for i, row in enumerate(self.rows):
             if not row.sticks:
-                out.append(RowState(TURNS, speed=row.speed))
+                out.append(RowState(TURNS, speed=float(row.speed)))
             elif not self.still[i]:
                 out.append(RowState(SLIPS, float(np.sign(self.u[i]))))
             else:
@@ -186,7 +186,7 @@ class FrictionInstant:
 
     def _parts(self, rows: Sequence[int]) -> list[list[int]]:
         """Rows that move each other."""
-        size = np.sqrt(np.diag(self.scaled))
+        size = np.sqrt(np.maximum(np.diag(self.scaled), 0.0))
         groups = Groups(rows)
         for i, j in product(rows, rows):
             if i < j and abs(self.scaled[i, j]) > DEPENDENT * size[i] * size[j]:
@@ -301,7 +301,7 @@ class FrictionInstant:
         others = [i for i in range(self.m) if i not in part]
         p = np.zeros(len(self.W))
         solver = ContactSolver([FRICTION] * len(at))
-        size = np.sqrt(np.diag(self.W)[at])
+        size = np.sqrt(np.maximum(np.diag(self.W)[at], 0.0))
         size = np.where(size > 0.0, size, 1.0)
         x = self.solve([s if i in others else self.idle(i) for i, s in enumerate(states)])
         given = np.zeros(len(p)) if x is None else np.where(np.isin(np.arange(len(p)), others), x.p, 0.0)
@@ -353,6 +353,7 @@ class FrictionLaw(NamedTuple):
     theta: list[float]
     by_load: list[float]
     constant: list[float]
+    speed: list[float]  # over which those turn round that move nothing; -1 of smooth ones
 
     @classmethod
     def of(cls, rows: Sequence[FrictionRow], states: Sequence[RowState], held: int = 0) -> FrictionLaw:
@@ -360,16 +361,19 @@ class FrictionLaw(NamedTuple):
         theta = [-s.sign if s.does in (SLIPS, SHARES) else 0.0 for s in now]
         kinds = [*(KINDS[s.does] for s in now), *([dry_friction.HELD] * held)]
         c, C = ([*(float(x) for x in part), *none] for part in zip(*((r.by_load, r.constant) for r in rows), strict=True))
-        return cls(now, kinds, [*(s.group for s in now), *([0] * held)], [*theta, *none], c, C)
+        speed = [(s.speed if row.sticks else -1.0) if s.does == TURNS else 0.0 for s, row in zip(now, rows, strict=True)]
+        return cls(now, kinds, [*(s.group for s in now), *([0] * held)], [*theta, *none], c, C, [*speed, *none])
 
     @property
     def groups(self) -> int:
         return 1 + max((s.group for s in self.states if s.does == SHARES), default=-1)
 
 
-def solved(law: FrictionLaw, theta: Any, W: np.ndarray, b: np.ndarray, F: np.ndarray, dF: np.ndarray) -> FrictionAnswer | None:
+def solved(
+    law: FrictionLaw | FrictionRows, theta: Any, W: np.ndarray, b: np.ndarray, F: np.ndarray, dF: np.ndarray
+) -> FrictionAnswer | None:
     """Efforts of rows in their states; None where there are none."""
-    loop = Loop(dry_friction.settle, Layout(dry_friction.FrictionProblem, dry_friction.sizes(len(b), law.groups)))
+    loop = Loop(dry_friction.settle_friction, Layout(dry_friction.FrictionProblem, dry_friction.sizes(len(b), law.groups)))
     for name in ("kind", "group", "by_load", "constant"):
         loop.fill(name, getattr(law, name))
     run = loop.bound(1)

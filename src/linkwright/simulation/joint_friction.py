@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JointFriction:
-    """Rows of friction, then coordinates that something else may hold; `mobility`: of the lightest coordinate by itself."""
+    """Rows of friction, and coordinates that something else may hold, which come first in the terms.
+
+    `mobility` is that of the lightest coordinate by itself.
+    """
 
     rows: tuple[FrictionRow, ...]
     held: tuple[str, ...]
@@ -46,7 +49,7 @@ class JointFriction:
         rows = friction_rows(d)
         if not rows:
             return None
-        kinds = [coordinate(d, name).kind for name in (*(r.name for r in rows), *held)]
+        kinds = [coordinate(d, name).kind for name in (*held, *(r.name for r in rows))]
         inertia = np.diag(mass_matrix(loops.skel, motion)) * loops.columns**2
         return cls(rows, tuple(held), scale(kinds, loops.kappa), loops.columns, float(1.0 / inertia[inertia > 0.0].min(initial=np.inf)))
 
@@ -54,32 +57,34 @@ class JointFriction:
     def efforts(self) -> EffortRows:
         """All rows, with the joints whose forces count."""
         own = (EffortRow(r.name, r.joint if r.by_load else "") for r in self.rows)
-        return EffortRows((*own, *(EffortRow(name) for name in self.held)))
+        return EffortRows((*(EffortRow(name) for name in self.held), *own))
 
     def kernel(self, kernels: Kernels, gains: bool = False) -> Kernel:
         """Terms of the rows by native code, for kernels of a variant without friction that sticks."""
-        from linkwright.kernels.rank_revealing import RankRevealing  # here, because importing it is no part of starting up
-
-        rows = self.efforts
-        answer = partial(RankRevealing(kernels).effort_terms, rows=rows)
+        rows, answer = self.efforts, self.answer(kernels)
         return step_kernel(kernels, "effort_terms", EffortEquations(rows), [list(r) for r in rows.rows], gains, answer, pushed=True)
 
-    def at(self, terms: EffortTerms, a: np.ndarray, v: np.ndarray, chosen: Sequence[int] | None = None) -> FrictionInstant:
+    def answer(self, kernels: Kernels) -> Callable[[dict[str, np.ndarray]], dict[str, Any]]:
+        """The same by the rank-revealing path."""
+        from linkwright.kernels.rank_revealing import RankRevealing  # here, because importing it is no part of starting up
+
+        return partial(RankRevealing(kernels).effort_terms, rows=self.efforts)
+
+    def at(self, terms: EffortTerms, a: np.ndarray, v: np.ndarray, chosen: Sequence[int] = ()) -> FrictionInstant:
         """The rows at a state with accelerations a without these efforts; `chosen`: those of the held coordinates that are held."""
-        n = len(self.rows)
-        keep = [*range(n), *(n + i for i in (range(len(self.held)) if chosen is None else chosen))]
-        three = [3 * j + axis for j in keep for axis in range(3)]
-        some = EffortTerms(*(x[keep] for x in terms[:5]), terms.dF[np.ix_(keep, three)])
+        n = len(self.held)
+        keep = [*range(n, n + len(self.rows)), *chosen]
+        some = terms.of(keep)
         J, X = some.J, some.X[:, -len(v) - 1 : -1]
         fastest = float(np.abs(v / self.columns).max(initial=0.0))
         return FrictionInstant(self.rows, J @ X.T, J @ a + some.k, some.F, some.dF, J @ v, self.unit[keep], self.mobility, fastest)
 
     def acting(self, terms: EffortTerms, a: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Generalized forces of the friction where nothing else holds; a: accelerations without it."""
-        at = self.at(terms, a, v, ())
+        at = self.at(terms, a, v)
         answer = at.solve(at.choose())
         assert answer is not None  # states that were chosen have an answer
-        return answer.p @ terms.J[: len(self.rows)]
+        return answer.p @ terms.J[len(self.held) :]
 
 
 def kernel_forward(core: Compiled, st: State, tau: np.ndarray, friction: JointFriction) -> Any:

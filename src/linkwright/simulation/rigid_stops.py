@@ -43,6 +43,7 @@ from linkwright.numerics.tolerances import ZERO_SHARE
 from linkwright.results.records import Column, acting, push_name
 from linkwright.results.state import State
 from linkwright.simulation.events import When
+from linkwright.simulation.friction_modes import FrictionFunction, watched_rows
 from linkwright.simulation.touches import HeldFunction, forces_of, held_names
 
 if TYPE_CHECKING:
@@ -204,10 +205,13 @@ def held_ends(ends: Mapping[str, StopEnd], resting: Sequence[str]) -> tuple[list
 def watched_in(events: Sequence[When], mode: RunMode) -> tuple[When, ...]:
     """Events of a mode. Those on reaching an end are all there, so that one code serves every set of ends that hold, and left alone where
     they would change nothing; what is watched of ends and touches that hold comes last, in their order."""
-    own = [w for w in events if not isinstance(w.function, (StopPush, HeldFunction)) and (mode.watches(w) or reaches(w))]
+    of_rows = (StopPush, HeldFunction, FrictionFunction)
+    own = [w for w in events if not isinstance(w.function, of_rows) and (mode.watches(w) or reaches(w))]
     pushes = {w.function.end.key: w for w in events if isinstance(w.function, StopPush)}
     held = {(w.function.verb, w.function.touch): w for w in events if isinstance(w.function, HeldFunction)}
     watched = [held[key] for key in held_names(mode.touching)] if mode.touching else []
+    rubbing = {(w.function.verb, w.function.row): w for w in events if isinstance(w.function, FrictionFunction)}
+    watched += [rubbing[key] for key in watched_rows(mode.friction)]
     return (*(w if mode.watches(w) else replace(w, direction=NEVER) for w in own), *(pushes[key] for key in mode.rests), *watched)
 
 
@@ -260,6 +264,7 @@ class StopPushes(NamedTuple):
     values: np.ndarray
     tau: np.ndarray
     touches: Mapping[str, tuple[np.ndarray, np.ndarray]]
+    friction: np.ndarray | None = None  # (samples, rows) of joints
 
 
 def stop_columns(sim: Simulation) -> dict[str, str]:
@@ -278,7 +283,8 @@ def pushes_of(sim: Simulation, piece: RunPiece, near: np.ndarray) -> StopPushes:
     pushes = np.array([x.push for x in found]).reshape(n, len(piece.evaluator.setup.problem.rests))
     tau = np.array([x.push @ x.J for x in found]).reshape(n, piece.evaluator.setup.problem.nv)
     closed = forces_of(sim.touches, piece.mode.touching, list(pushes.T), len(ends)) if piece.mode.touching else {}
-    return StopPushes(ends, pushes[:, : len(ends)], tau, closed)
+    rubbing = pushes[:, len(ends) :] if piece.mode.friction else None
+    return StopPushes(ends, pushes[:, : len(ends)], tau, closed, rubbing)
 
 
 def columns_of(sim: Simulation, found: StopPushes | None, n: int) -> dict[str, tuple[np.ndarray, str]]:

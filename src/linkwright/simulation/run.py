@@ -34,17 +34,21 @@ from linkwright.mechanics.contact import Touch, contact_gaps
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import lack_of_inertia
 from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.kinematics.motion import Motion, motion
 from linkwright.model.description import Description
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
-from linkwright.simulation import rigid_stops, time_stepping, touches
+from linkwright.simulation import friction_modes, rigid_stops, time_stepping, touches
 from linkwright.simulation.accuracy import Rerun
 from linkwright.simulation.certificate_evidence import Evidence, within
 from linkwright.simulation.events import RunChannel, RunMode, When, given_motions, jump, resolved, stops, switchable
 from linkwright.simulation.failure_diagnosis import why
 from linkwright.simulation.feedback.control_loop import Controlling
+from linkwright.simulation.friction_modes import Before, HeldFriction
+from linkwright.simulation.friction_states import TURNS, RowState
 from linkwright.simulation.impacts import jammed, onto, struck
 from linkwright.simulation.instant_rows import InstantRows, OneSided, one_sided
+from linkwright.simulation.joint_friction import JointFriction
 from linkwright.simulation.kernel_rows import entries
 from linkwright.simulation.options import Options, checked, sample_times, time_of
 from linkwright.simulation.proof import ENDED, Proof
@@ -56,6 +60,7 @@ from linkwright.text.units import LENGTH
 from linkwright.text.units import shown as shown_kind
 
 if TYPE_CHECKING:
+    from linkwright.drives.actuation import Actuation
     from linkwright.system.compiled import Compiled
 
 MOST_MODES = 10_000
@@ -219,6 +224,8 @@ class Simulation:
     residual: float = 0.0  # the largest of the contact problems
     shared: set[str] = field(default_factory=set)  # touches whose forces are not unique
     touch_columns: Mapping[str, Any] = field(default_factory=dict)  # of the run so far
+    friction: JointFriction | None = field(default=None, init=False)
+    before: Before = field(default=Before(), init=False)  # what the last mode says of joint friction
 
     def __post_init__(self) -> None:
         self.samples = sample_times(self.options.sample_interval, self.start.t, self.t_end)
@@ -242,8 +249,14 @@ class Simulation:
         self.events = (*self.events, *ends, *(touches.events_of(self.loops, self.touches) if self.touches else ()))
         self.slips = any(float(x.mu) > 0.0 for x in self.touches)
         rubbing = [f.name for f in self.system.description.rubbing]
-        if rubbing:
-            self.notes.append(f"friction by load ({', '.join(rubbing)}) is left out of a simulation. Cycles and followed motions have it")
+        if self.system.description.rubs and not self.touches:
+            self.friction = JointFriction.of(self.loops, self.loops_motion(self.start), rigid_stops.coordinates(self.ends))
+            assert self.friction is not None
+            self.events = (*self.events, *friction_modes.events_of(self.friction))
+            self.needs_power = True
+        elif rubbing:
+            left_out = f"friction by load ({', '.join(rubbing)}) is left out of a run with touches"
+            self.notes.append(f"{left_out}. Cycles and followed motions have it")
         keeper = self.options.stabilizer
         if keeper.corrects and not keeper.closes and self.loops.skel.tree.nc:
             self.notes.append(f"{keeper.text}: loops may be open after other steps or in velocity. The certificate has the largest gaps")
@@ -277,6 +290,7 @@ class Simulation:
                 if any(stops(w) for w in acting):
                     return solution.status
                 st = self._reached(piece)
+                self.before = self._ended(piece, acting)
                 carried = dict(zip(piece.evaluator.setup.actuation.x_names, solution.end_state[len(st.q) + len(st.v) :], strict=False))
                 works = solution.end_state[piece.first_x :] if self.needs_power else works
                 mode, st = self._switched(mode, st, acting, piece)
@@ -377,22 +391,12 @@ class Simulation:
         if self.pieces:  # a controller continues with its held values and its sample times
             act.held.take_over(self.pieces[-1].evaluator.setup.actuation.held, st.t, self.start.t, act.every)
         self.notes += [n for n in act.notes if n not in self.notes]
-        watched = rigid_stops.watched_in(self.events, mode)
-        form = Variant(act.drivers, tuple(act.armature) if np.any(act.armature) else (), mode.off, self.needs_power)
-        made = time_stepping.setup(
-            system,
-            references=st.references,
-            stabilizer=o.stabilizer,
-            formulation=o.formulation,
-            events=watched,
-            parameters=self.parameters if len(self.parameters) else None,
-            actuation=act,
-            variant=form,
-            origin=self.start.t,
-            rests=self._rows_held(mode),
-        )
         x = np.array([carried.get(n, x) for n, x in zip(act.x_names, act.x0, strict=True)], dtype=float)
         x = np.concatenate([x, works]) if self.needs_power else x
+        if self.friction is not None:
+            mode, st = self._rubbing(mode, st, act, x)
+        watched = rigid_stops.watched_in(self.events, mode)
+        made = self._setup(mode, st, act)
         evaluator = Evaluator(made, o.method, {"tolerance": o.tolerance, "engine": o.engine})
         for w in watched:
             if isinstance(w.function, RunChannel):
@@ -410,11 +414,52 @@ class Simulation:
             self.happened.append((e.time, e.name, {}))
         return piece
 
+    def _setup(self, mode: RunMode, st: State, act: Actuation) -> time_stepping.Setup:
+        """The problem of the time stepper in a mode."""
+        o = self.options
+        armature = tuple(act.armature) if np.any(act.armature) else ()
+        form = Variant(act.drivers, armature, mode.off, self.needs_power, self.friction is None)
+        return time_stepping.setup(
+            self.system,
+            references=st.references,
+            stabilizer=o.stabilizer,
+            formulation=o.formulation,
+            events=rigid_stops.watched_in(self.events, mode),
+            parameters=self.parameters if len(self.parameters) else None,
+            actuation=act,
+            variant=form,
+            origin=self.start.t,
+            rests=self._rows_held(mode),
+        )
+
+    def _rubbing(self, mode: RunMode, st: State, act: Actuation, x: np.ndarray) -> tuple[RunMode, State]:
+        """The mode with the states of joint friction, and the state in which what rests has no speed."""
+        friction = self.friction
+        assert friction is not None
+        any_state = tuple(HeldFriction(RowState(TURNS, speed=1.0), 0.0, row.sticks) for row in friction.rows)
+        look = Evaluator(self._setup(replace(mode, friction=any_state), st, act), self.options.method, {})
+        row = look.mechanism_row(st.t, np.concatenate([st.q, st.v, x]), self.system.loops.skel.pack(st.references))
+        ends = [friction.held.index(self.ends[key].coordinate) for key in mode.rests]
+        held, st = friction_modes.next_states(friction, look.terms(row), look.free(row), st, ends, self.before)
+        return replace(mode, friction=held), st
+
+    def _ended(self, piece: RunPiece, acting: Sequence[When]) -> Before:
+        """What the events that ended a mode say of joint friction."""
+        if self.friction is None:
+            return Before()
+        end = piece.solution
+        cut = self.evidence.cut_at(len(self.pieces) - 1, np.array([end.end_time]))[0]
+        answer = piece.evaluator.pushes(end.end_time, end.end_state, cut).friction
+        return friction_modes.ended(piece, acting, answer, len(piece.mode.rests))
+
     def _rows_held(self, mode: RunMode) -> time_stepping.Rests:
         """What the time stepper holds in a mode."""
         rows, watches = rigid_stops.held_ends(self.ends, mode.rests)
         names = rigid_stops.coordinates(self.ends)
         more = touches.held_rows(self.touches, mode.touching, len(names), len(rows)) if mode.touching else ((), ())
+        if self.friction is not None:
+            own, watched, law = friction_modes.held_rows(self.friction, mode.friction, len(rows))
+            return time_stepping.Rests(names, 0, (*rows, *own), (*watches, *watched), self.slips, self.friction, law)
         return time_stepping.Rests(names, len(self.touches), (*rows, *more[0]), (*watches, *more[1]), self.slips)
 
     # ---------------------------------------------------------------- events and jumps
@@ -513,6 +558,10 @@ class Simulation:
     def loops(self) -> Loops:
         """Those of this run's parameters."""
         return self.system.kernels.equations(self.parameters).loops if len(self.parameters) else self.system.loops
+
+    def loops_motion(self, st: State) -> Motion:
+        """Positions and velocities of all bodies, with this run's parameters."""
+        return motion(self.loops.skel, st.q, st.v)
 
     @property
     def driven(self) -> dict[str, Any]:

@@ -111,7 +111,7 @@ def _simulation_of(run: Trajectory) -> Simulation:
 def _held(sim: Simulation) -> bool:
     """True if something holds one way in the first mode of a run, or is let go in it."""
     mode = sim.pieces[0].mode
-    return bool(mode.off or mode.rests or mode.touching)
+    return bool(mode.off or mode.rests or mode.touching or mode.friction)
 
 
 def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:

@@ -25,6 +25,7 @@ from linkwright.results.records import Column, CountedReferences, RunEvent
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation import rigid_stops
 from linkwright.simulation.feedback.control_performance import facts_of, saturation_notes
+from linkwright.simulation.friction_modes import friction_columns
 from linkwright.simulation.kernel_rows import HEAD
 from linkwright.simulation.rigid_stops import unstoppable
 from linkwright.simulation.time_stepping import state_of
@@ -127,6 +128,7 @@ def solved(sim: Simulation, piece: RunPiece) -> dict[str, Any]:
             pushed = rigid_stops.sharing(sim, piece, near, a, found.lam, pushed, columns)
             sim.notes += [x for x in (rigid_stops.sharing_note(pushed.ends),) if x not in sim.notes]
     columns |= rigid_stops.columns_of(sim, pushed, n) | (touch_columns(sim, piece, pushed) if sim.touches else {})
+    columns |= friction_columns(sim, piece, None if pushed is None else pushed.friction)
     if pushed is not None:
         lam += rigid_stops.multipliers_of(pushed, names)
     works = x[:, len(setup.actuation.x0) :] if sim.needs_power else np.zeros((n, 4 if sim.slips else 3))

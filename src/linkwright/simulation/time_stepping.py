@@ -23,16 +23,30 @@ from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
 from linkwright.compiler.program import Program, for_row, joined
 from linkwright.errors import UsageError, nearest
-from linkwright.integrators import EventSpec, HeldRow, HeldWatch, Method, Problem, Solution, StepKernel, integrate, python_kernel
+from linkwright.integrators import (
+    EventSpec,
+    FrictionRows,
+    HeldRow,
+    HeldWatch,
+    Method,
+    Problem,
+    Solution,
+    StepKernel,
+    integrate,
+    python_kernel,
+)
 from linkwright.kernels.kernels import Kernels, Variant
 from linkwright.mechanics.closing.newton import counted_references
 from linkwright.mechanics.constraints.loops import scale
+from linkwright.mechanics.dynamics.coordinate_efforts import EffortTerms, effort_terms
 from linkwright.mechanics.kinematics.motion import joint_coordinates, motion
 from linkwright.numerics.linalg import least_squares
 from linkwright.results.cut_references import cut_references
 from linkwright.results.state import State
 from linkwright.simulation import stabilizers
 from linkwright.simulation.events import When, event_kernel, interpreted_kernel, native_kernel, reads_turns
+from linkwright.simulation.friction_states import FrictionAnswer, solved
+from linkwright.simulation.joint_friction import JointFriction
 from linkwright.simulation.kernel_rows import HEAD, SIDES, RowLayout, entries
 from linkwright.simulation.rest_kernels import RestKernels
 
@@ -50,6 +64,8 @@ class Rests(NamedTuple):
     rows: tuple[HeldRow, ...]
     watches: tuple[HeldWatch, ...]
     slips: bool = False  # what slipping loses is integrated
+    rubbing: JointFriction | None = None  # of joints; its rows come last
+    friction: FrictionRows = FrictionRows()
 
 
 @dataclass(frozen=True)
@@ -174,8 +190,11 @@ def _assembled(
     moves = row.sizes.get("drive", 0) > 0
     turns = g_turns or (actuation is not None and actuation.counts_turns)
     after_step = () if after is None else (after.kernel, after.gap)
-    resting = RestKernels.of(kernels, rests.coordinates, rests.touches, baumgarte) if rests is not None and held else None
-    at_rest = () if resting is None else (resting.stops, resting.response)
+    rubbing = None if rests is None or not held else rests.rubbing
+    plainly = rests is not None and held and rubbing is None
+    resting = RestKernels.of(kernels, rests.coordinates, rests.touches, baumgarte) if plainly and rests is not None else None
+    efforts = None if rubbing is None else rubbing.kernel(kernels, baumgarte)
+    at_rest: tuple[Any, ...] = (efforts,) if resting is None else (resting.stops, resting.response)
     turns = turns or any(reads_turns(k.inputs) for k in (rates, *after_step, *at_rest) if k is not None)
     plain = step_kernel(rates, kernels.fallbacks["loop_rates"], inner) if answer is None else python_rates(rates, answer, inner)
     switches = switching_kernel(rates, actuation, row)
@@ -206,7 +225,9 @@ def _assembled(
         n_switches=sum(row.sizes.get(k, 0) for k in SIDES),
         stops=None if resting is None else step_kernel(resting.stops, None, inner),
         response=None if resting is None else step_kernel(resting.response, kernels.fallbacks["response"], inner),
-        n_stops=0 if resting is None else resting.n_rows,
+        terms=None if efforts is None else step_kernel(efforts, rubbing.answer(kernels), inner),
+        n_stops=len(rubbing.efforts.rows) if rubbing is not None else 0 if resting is None else resting.n_rows,
+        friction=FrictionRows() if rests is None else rests.friction,
         answered=resting is not None and resting.answered,
         rests=tuple(held),
         watches=tuple(watches),
@@ -429,6 +450,7 @@ class HeldStops(NamedTuple):
     push: np.ndarray
     J: np.ndarray
     responses: np.ndarray
+    friction: FrictionAnswer | None = None  # of joints
 
 
 @dataclass(frozen=True)
@@ -494,6 +516,8 @@ class Evaluator:
     def _held(self, row: np.ndarray, rates: np.ndarray) -> HeldStops:
         """The same as `integrators.stop_rests.hold` at one row, from the rates without stops."""
         p = self.setup.problem
+        if p.terms is not None:
+            return self._rubbing(row, rates)
         assert p.stops is not None and p.response is not None
         n, tau = p.n_stops, self.setup.row.mechanism.spans["tau"]
         found = _called(p.stops, row)
@@ -510,6 +534,31 @@ class Evaluator:
         right = -(J @ rates[p.nq : p.nq + p.nv] + found[n : 2 * n][chosen])
         size = np.sqrt(np.maximum(np.diag(W), np.finfo(float).tiny))  # meters and radians side by side
         return HeldStops(least_squares(W / size / size[:, None], right / size, 1e-10) / size, J + slide, responses)
+
+    def terms(self, row: np.ndarray) -> EffortTerms:
+        """Terms of the rows of joint friction, and of what else may hold, at a mechanism row."""
+        p = self.setup.problem
+        assert p.terms is not None
+        return effort_terms(_called(p.terms, row), p.n_stops, p.nq, p.nv)
+
+    def free(self, row: np.ndarray) -> np.ndarray:
+        """Accelerations at a mechanism row without anything that holds or rubs."""
+        p = self.setup.problem
+        return _called(p.rates, row)[p.nq : p.nq + p.nv]
+
+    def _rubbing(self, row: np.ndarray, rates: np.ndarray) -> HeldStops:
+        """Efforts of joint friction and pushes of what holds at one row."""
+        p, law = self.setup.problem, self.setup.problem.friction
+        chosen = [e.row for e in p.rests]
+        x = self.terms(row).of(chosen)
+        X = x.X[:, p.nq : p.nq + p.nv]
+        u = x.J @ row[p.nq : p.nq + p.nv]
+        w = np.array(law.speed)
+        creeping = -np.clip(u / np.where(w > 0.0, w, 1.0), -1.0, 1.0)
+        theta = np.where(w == 0.0, law.sign, np.where(w < 0.0, -x.turns, creeping))
+        found = solved(law, theta, x.J @ X.T, x.J @ rates[p.nq : p.nq + p.nv] + x.k, x.F, x.dF)
+        push = np.full(len(chosen), np.nan) if found is None else found.p
+        return HeldStops(push, x.J, x.X, found)
 
     def accelerations(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
         p = self.setup.problem

@@ -30,5 +30,5 @@ class EffortEquations(NamedTuple):
             power = -(place.closure.b[drivers] @ lam[drivers]) if eq.drivers else 0.0
             X.append(np.concatenate([qdot(skel, q, a), a, np.array([power])]))
         F = self.rows.joint_forces(place, base["a"], base["lam"])
-        out = EffortTerms(read.value, read.k, read.J, np.array(X), F, np.concatenate(dF, axis=1))
+        out = EffortTerms(read.value, read.k, read.J, np.array(X), F, np.concatenate(dF, axis=1), self.rows.turns(place, read.J))
         return {**out._asdict(), "margin": base["margin"]}

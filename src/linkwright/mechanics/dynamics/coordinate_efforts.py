@@ -33,6 +33,20 @@ class EffortTerms(NamedTuple):
     X: Any  # (n, nq + nv + 1) changes of dq/dt and v, and of the drivers' power, by a unit effort in each row
     F: Any  # (n, 3) force in the joint of each row without these efforts
     dF: Any  # (n, 3 n) by effort j in columns 3 j to 3 j + 2
+    turns: Any  # (n,) tanh(u / speed) of friction that is smooth, the last rows; else 0
+
+    def of(self, rows: Sequence[int]) -> EffortTerms:
+        """The terms of some rows."""
+        keep = list(rows)
+        three = [3 * j + axis for j in keep for axis in range(3)]
+        return EffortTerms(*(x[keep] for x in self[:5]), self.dF[np.ix_(keep, three)], self.turns[keep])
+
+
+def effort_terms(y: np.ndarray, n: int, nq: int, nv: int) -> EffortTerms:
+    """The terms in the outputs of their kernel."""
+    shapes = ((n,), (n,), (n, nv), (n, nq + nv + 1), (n, 3), (n, 3 * n), (n,))
+    ends = np.cumsum([0, *(int(np.prod(s)) for s in shapes)])
+    return EffortTerms(*(y[a:b].reshape(s) for a, b, s in zip(ends, ends[1:], shapes, strict=False)))
 
 
 class CoordinateRows(NamedTuple):
@@ -74,6 +88,13 @@ class EffortRows(NamedTuple):
     def names(self) -> list[str]:
         return [r.coordinate for r in self.rows]
 
+    def turns(self, place: Instant, J: Any) -> Any:
+        """tanh(u / speed) of smooth friction, whose rows come last."""
+        laws = forces.friction_rows(place.skel.tree.description)
+        rates = (row @ place.v for row in J[len(self.rows) - len(laws) :])
+        smooth = [0.0 if x.sticks else np.tanh(u / x.speed) for x, u in zip(laws, rates, strict=True)]
+        return np.array([*([0.0] * (len(self.rows) - len(laws))), *smooth])
+
     def at(self, place: Instant) -> CoordinateRows:
         return coordinate_rows(place.loops, place, self.names)
 
@@ -104,7 +125,8 @@ class EffortRows(NamedTuple):
             a, driven_ = found.a - calm.a, (found.force - calm.force) @ place.v
             X.append(np.concatenate([qdot(skel, place.q, a), a, [driven_]]))
             dF.append(self.joint_forces(place.with_external((*place.external, *w)), found.a, found.lam) - F)
-        return EffortTerms(read.value, read.k, read.J, np.array(X), F, np.concatenate(dF, axis=1))
+        turns = self.turns(place, read.J)
+        return EffortTerms(read.value, read.k, read.J, np.array(X), F, np.concatenate(dF, axis=1), turns)
 
 
 def calm(place: Instant) -> Instant:

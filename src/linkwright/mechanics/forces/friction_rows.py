@@ -15,11 +15,11 @@ class FrictionRow(NamedTuple):
     joint: str
     by_load: Any  # c: mu times the lever
     constant: Any  # C
-    speed: float  # over which it turns round, and never sticks; 0: it sticks
+    speed: Any  # over which it turns round, and never sticks; 0: it sticks
 
     @property
     def sticks(self) -> bool:
-        return self.speed == 0.0
+        return isinstance(self.speed, (int, float)) and self.speed == 0.0
 
 
 def friction_row(d: Description, f: Friction) -> FrictionRow | None:
@@ -28,7 +28,7 @@ def friction_row(d: Description, f: Friction) -> FrictionRow | None:
     if len(part.entries) > 1:
         return None
     lever = f.radius if part.kinds == {"angle"} else 1.0
-    return FrictionRow(f.joint, part.joint.name, f.mu * lever, f.coulomb, float(f.speed))
+    return FrictionRow(f.joint, part.joint.name, f.mu * lever, f.coulomb, f.speed)
 
 
 def friction_rows(d: Description) -> tuple[FrictionRow, ...]:

@@ -38,7 +38,7 @@ class Acted(NamedTuple):
     efforts: Mapping[str, Any]  # by coordinate or cylinder
     wrenches: Mapping[str, Any]  # by body: [moment; force] at its origin, world axes
     exact: bool = True  # False between samples, where they are interpolated and balance only about
-    rubbing: Mapping[str, Any] = MappingProxyType({})  # friction by load, by coordinate
+    rubbing: Mapping[str, Any] = MappingProxyType({})  # friction by load, by coordinate; of a run all friction that sticks
     stops: Mapping[str, Any] = MappingProxyType({})  # pushes of rigid stops, by coordinate: a part of the efforts
     solved: bool = False  # True where the efforts are those that the motion needs: nothing is left to balance
     reactions: Any = None  # (joints, 6), where they are known: [moment; force] of each on its second body, world axes
@@ -65,7 +65,8 @@ def loads_of_known_motion(loops: Loops, q: Any, v: Any, a: Any, t: Any, referenc
     skel, lam = loops.skel, acted.lam
     d = skel.tree.description
     at = Instant(skel, q, v, t, references)
-    acting = [(f.from_outside, w) for f in forces.of_description(d) for w in f.wrenches(at)]
+    friction = forces.VISCOUS if acted.rubbing and not acted.solved else forces.SHARP  # runs record all of it
+    acting = [(f.from_outside, w) for f in forces.of_description(d, friction) for w in f.wrenches(at)]
     acting += [(True, (skel.node(body), at_origin(at, skel.node(body), w))) for body, w in acted.wrenches.items()]
     acting += [(False, w) for name, x in acted.rubbing.items() for w in _rubbing(at, name, x)]
     place = Instant(skel, q, v, t, references, loops=loops, motion=at.motion, external=[w for _, w in acting])

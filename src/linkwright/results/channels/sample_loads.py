@@ -20,7 +20,7 @@ from linkwright.results.channels.cycle_loads import CycleLoads
 from linkwright.results.channels.graph import Batch
 from linkwright.results.channels.loads import base_channels, load_channels
 from linkwright.results.interpolation import WINDOW
-from linkwright.results.records import CONTACT, acting, cut_rows, stop_pushes
+from linkwright.results.records import CONTACT, acting, cut_rows, joint_friction, stop_pushes
 from linkwright.results.state import State
 
 if TYPE_CHECKING:
@@ -101,14 +101,16 @@ class SampleLoads:
             if name.startswith(CONTACT):
                 body = name.removeprefix(CONTACT)
                 wrenches[body] = wrenches.get(body, 0.0) + x
-        return Acted(lam, efforts, wrenches, exact, stops=stop_pushes(self.c.skel.tree.description, self.c.columns))
+        d = self.c.skel.tree.description
+        return Acted(lam, efforts, wrenches, exact, joint_friction(d, self.c.columns), stop_pushes(d, self.c.columns))
 
     def solver(self, i: int) -> Any:
         if self.acted is None:
             return None if self.c.system is None else lambda x: self.c.system._solved_loads(State.of(x), x.a, self.c.drives)
         acted = self.acted
-        efforts, wrenches, stops = ({name: x[i] for name, x in of.items()} for of in (acted.efforts, acted.wrenches, acted.stops))
-        acted = Acted(acted.lam[i], efforts, wrenches, acted.exact, stops=stops)
+        every = (acted.efforts, acted.wrenches, acted.rubbing, acted.stops)
+        efforts, wrenches, rubbing, stops = ({name: x[i] for name, x in of.items()} for of in every)
+        acted = Acted(acted.lam[i], efforts, wrenches, acted.exact, rubbing, stops)
         return lambda x: loads_of_known_motion(self.c.frame, x.q, x.v, x.known_a, x.t, x.references, acted)
 
     @cached_property

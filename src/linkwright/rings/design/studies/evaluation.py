@@ -73,7 +73,8 @@ class BatchedRuns:
             return None
         options = case.options
         sampled = getattr(options.get("control"), "every", None) is not None
-        if sampled or isinstance(options.get("sample_interval"), str) or numbers.described.one_sided:  # which a batch does not hold
+        alone = numbers.described.one_sided or numbers.described.rubs  # which a batch does not hold
+        if sampled or isinstance(options.get("sample_interval"), str) or alone:
             return None
         made = cls(numbers, case, measures)
         trials = np.array([[t.nominal for t in numbers.targets]] * 2)

@@ -1,0 +1,180 @@
+"""Dry friction of joints in a run: the events that end a mode, what the time stepper holds in it, and the states of the next one.
+
+    slip    what sticks reaches its bound        stick   the speed of what slips reaches zero        leave   a row without a state moves
+
+The transition of the event itself is known, and is not decided again: at the boundary both of its sides fit within round-off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from linkwright.errors import UsageError
+from linkwright.integrators import BOUND, LEAVES, SHARE, SPEED, FrictionRows, HeldRow, HeldWatch
+from linkwright.integrators.dry_friction import HELD
+from linkwright.model.coordinates import coordinate
+from linkwright.results.state import State
+from linkwright.simulation.events import When
+from linkwright.simulation.friction_states import HOLDS, SHARES, SLIPS, TURNS, FrictionAnswer, FrictionLaw, RowState
+
+if TYPE_CHECKING:
+    from linkwright.mechanics.dynamics.coordinate_efforts import EffortTerms
+    from linkwright.simulation.joint_friction import JointFriction
+    from linkwright.simulation.run import RunPiece, Simulation
+
+LABELS = {"slip": "slips", "stick": "sticks", "leave": "moves"}
+WATCHED = {SLIPS: ("stick", SPEED), HOLDS: ("slip", BOUND), SHARES: ("slip", SHARE), TURNS: ("leave", LEAVES)}
+MOVES = 1e-7  # rad/s, or characteristic lengths a second: at this speed a row has a state of its own
+
+
+class HeldFriction(NamedTuple):
+    """A row in its state; one at rest holds the coordinate at a value."""
+
+    state: RowState
+    at: float = 0.0
+    sticks: bool = True  # False: it is smooth
+
+
+@dataclass(frozen=True)
+class FrictionAction:
+    """What becomes of a row in an event: a key of `LABELS`."""
+
+    verb: str
+    name: str
+    row: int
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.name}"
+
+
+class FrictionFunction:
+    """What is watched of a row, as the function of an event: the time stepper itself has it (`integrators.stop_rests`)."""
+
+    def __init__(self, verb: str, row: int, name: str):
+        self.verb, self.row, self.__name__ = verb, row, f"{name} {LABELS[verb]}"
+
+    def __call__(self, st: State) -> float:
+        raise UsageError(f"only a run has the event '{self.__name__}'.", name=self.__name__)
+
+
+def events_of(friction: JointFriction) -> tuple[When, ...]:
+    """Events of all rows that may stick."""
+    out = []
+    for i, row in enumerate(friction.rows):
+        for verb, said in LABELS.items():
+            function: Any = FrictionFunction(verb, i, row.name)
+            out.append(When(function, f"{row.name} {said}", -1, True, 0.0, (FrictionAction(verb, row.name, i),), verb != "leave"))
+    return tuple(out)
+
+
+def watched_rows(held: Sequence[HeldFriction]) -> list[tuple[str, int]]:
+    """(verb, row) of what is watched, in the order of `held_rows`; of rows that share their state the first one speaks."""
+    out, groups = [], set()
+    for i, x in enumerate(held):
+        s = x.state
+        if x.sticks and not (s.does == SHARES and s.group in groups):
+            out.append((WATCHED[s.does][0], i))
+        groups |= {s.group} if s.does == SHARES else set()
+    return out
+
+
+def held_rows(friction: JointFriction, held: Sequence[HeldFriction], ends: int) -> tuple[list[HeldRow], list[HeldWatch], FrictionRows]:
+    """Rows of the friction after `ends` rows that hold already, what is watched of them, and the law of all."""
+    first, unit = len(friction.held), friction.unit[len(friction.held) :]
+    rows = [HeldRow(first + i, x.at) for i, x in enumerate(held)]
+    factors = {SLIPS: lambda i: held[i].state.sign, TURNS: lambda i: MOVES * float(unit[i])}
+    watches = []
+    for _, i in watched_rows(held):
+        does = held[i].state.does
+        watches.append(HeldWatch(WATCHED[does][1], ends + i, factors[does](i) if does in factors else 1.0))
+    law, none = FrictionLaw.of(friction.rows, [x.state for x in held]), (0.0,) * ends
+    kind, group = ((value,) * ends for value in (HELD, 0))
+    return rows, watches, FrictionRows(
+        (*kind, *law.kind), (*group, *law.group), (*none, *law.theta), (*none, *law.by_load), (*none, *law.constant), (*none, *law.speed)
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------- the states of the next mode
+
+
+def next_states(
+    friction: JointFriction, terms: EffortTerms, a: np.ndarray, st: State, ends: Sequence[int], before: Before
+) -> tuple[tuple[HeldFriction, ...], State]:
+    """States of all rows from now on, and the state in which rows at rest, and those that have just stopped, have no speed at all."""
+    at = friction.at(terms, a, st.v, ends)
+    slips, stopped = before.slipping, before.stopped
+    kept = {i: x.state for i, x in enumerate(before.held)} if slips and not stopped and not before.others else {}
+    states = None
+    if kept:
+        states = [RowState(SLIPS, slips[i]) if i in slips else kept[i] for i in range(len(before.held))]
+        states = states if at.solve(states) is not None else None
+    if states is None:
+        states = at.choose(stopped)
+    still = [i for i, s in enumerate(states) if (s.rests or i in stopped) and at.movable[i]]
+    v = _stilled(terms, st.v, [len(friction.held) + i for i in still], ends)
+    values = terms.value[len(friction.held) :]
+    held = []
+    for i, s in enumerate(states):
+        old = before.held[i] if before.held else None
+        at_value = old.at if old is not None and old.state.rests and s.rests else float(values[i])
+        held.append(HeldFriction(s, at_value, friction.rows[i].sticks))
+    return tuple(held), State(st.skel, st.q, v, st.references, st.t)
+
+
+def _stilled(terms: EffortTerms, v: np.ndarray, rows: Sequence[int], ends: Sequence[int]) -> np.ndarray:
+    """The velocity without any speed along some rows, the least change in the mass metric."""
+    every = [*ends, *rows]
+    if not rows:
+        return v
+    J, X = terms.J[every], terms.X[every][:, -len(v) - 1 : -1]
+    W, u = J @ X.T, J @ v
+    u[: len(ends)] = 0.0
+    size = np.sqrt(np.maximum(np.diag(W), 1e-300))
+    return v - np.linalg.lstsq(W / size / size[:, None], u / size, rcond=1e-10)[0] / size @ X
+
+
+class Before(NamedTuple):
+    """What the mode before was, and what ended it."""
+
+    held: tuple[HeldFriction, ...] = ()
+    slipping: Mapping[int, float] = {}  # rows that reached their bound, and the directions in which they slip now
+    stopped: Mapping[int, float] = {}  # rows whose slip ended, and its direction
+    others: bool = False  # something else happened as well
+
+
+def ended(piece: RunPiece, acting: Sequence[When], answer: FrictionAnswer | None, first: int) -> Before:
+    """What events at one instant say of friction. answer: the efforts there; first: place of the friction among the rows that hold."""
+    held = piece.mode.friction
+    did = [a for w in acting for a in w.do]
+    own = [a for a in did if isinstance(a, FrictionAction)]
+    slipping: dict[int, float] = {}
+    for a in (x for x in own if x.verb == "slip"):
+        s = held[a.row].state
+        if answer is not None and s.does == HOLDS:
+            slipping[a.row] = -float(np.sign(answer.p[first + a.row]))
+        elif answer is not None and s.does == SHARES:
+            way = float(np.sign(answer.share[s.group]))
+            slipping |= {i: x.state.sign * way for i, x in enumerate(held) if x.state.does == SHARES and x.state.group == s.group}
+    stopped = {a.row: held[a.row].state.sign for a in own if a.verb == "stick"}
+    return Before(held, slipping, stopped, len(own) < len(did) or any(a.verb == "leave" for a in own))
+
+
+# ---------------------------------------------------------------- over the samples of a run
+
+
+def friction_columns(sim: Simulation, piece: RunPiece, efforts: np.ndarray | None) -> dict[str, tuple[np.ndarray, str]]:
+    """Columns of the friction over a mode: effort along the coordinate, and state (1 or -1 slips in that direction, 0 else)."""
+    if sim.friction is None:
+        return {}
+    n, d, out = len(piece.solution.t), sim.system.description, {}
+    for i, (row, x) in enumerate(zip(sim.friction.rows, piece.mode.friction, strict=True)):
+        values = np.zeros(n) if efforts is None else efforts[:, i]
+        known = out.get(f"{row.name}.friction", (np.zeros(n), ""))[0]
+        out[f"{row.name}.friction"] = known + values, coordinate(d, row.name).effort_kind
+        if row.sticks:
+            out[f"{row.name}.friction.state"] = np.full(n, x.state.number), "none"
+    return out
