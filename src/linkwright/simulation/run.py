@@ -44,7 +44,7 @@ from linkwright.simulation.certificate_evidence import Evidence, within
 from linkwright.simulation.events import RunChannel, RunMode, When, given_motions, jump, resolved, stops, switchable
 from linkwright.simulation.failure_diagnosis import why
 from linkwright.simulation.feedback.control_loop import Controlling
-from linkwright.simulation.friction_modes import Before, HeldFriction
+from linkwright.simulation.friction_modes import Before, FrictionAction, HeldFriction
 from linkwright.simulation.friction_states import TURNS, RowState
 from linkwright.simulation.impacts import jammed, onto, struck
 from linkwright.simulation.instant_rows import InstantRows, OneSided, one_sided
@@ -61,6 +61,7 @@ from linkwright.text.units import shown as shown_kind
 
 if TYPE_CHECKING:
     from linkwright.drives.actuation import Actuation
+    from linkwright.mechanics.dynamics.coordinate_efforts import EffortTerms
     from linkwright.system.compiled import Compiled
 
 MOST_MODES = 10_000
@@ -279,7 +280,7 @@ class Simulation:
         off = tuple(dict.fromkeys((*self.off, *rigid_stops.released(self.loops.skel))))
         mode, st = self._begun(RunMode(dict(self.drive), {}, off), self.start)
         carried: dict[str, float] = {}
-        works = np.zeros(4 if self.slips else 3)
+        works = self.works
         with Bar(self.start.t, self.t_end, *shown(self.options.progress)) as bar:
             for _ in range(self.most_modes):
                 piece = self._mode(mode, st, carried, works, bar)
@@ -321,7 +322,8 @@ class Simulation:
         rows = given_motions(loops.skel.tree.description, mode, moving)
         after, _ = self._struck(loops, rows, own, st, act.armature)
         tau = np.asarray(act.equations.inputs(act.start)[: len(st.v)], dtype=float)
-        found = self._rest(loops, rows, own, after, act.armature, tau, Known({}))
+        x = np.concatenate([act.x0, np.zeros(len(self.works))]) if self.needs_power else np.asarray(act.x0)
+        found = self._rest(loops, rows, own, after, act.armature, tau + self._dry(mode, after, act, x), Known({}))
         return self._resting(mode, found), found.state
 
     def _touching(self, st: State, held: Collection[str]) -> dict[int, Touch]:
@@ -362,7 +364,9 @@ class Simulation:
         self, loops: Loops, given: Sequence[Constraint], own: list[OneSided], st: State, armature: np.ndarray, tau: np.ndarray, known: Known
     ) -> Rest:
         """What stays closed from now on."""
-        external = Instant(loops.skel, st.q, st.v, st.t, st.references).pushes(forces.of_description(loops.skel.tree.description))
+        friction = forces.SOFT if self.friction is None else forces.VISCOUS  # as the equations of the run have it
+        at = Instant(loops.skel, st.q, st.v, st.t, st.references)
+        external = at.pushes(forces.of_description(loops.skel.tree.description, friction))
         found = rest(InstantRows.at(loops, given, own, st, armature, external), tau, known)
         self.shared |= {x.name for x in found.touches} if found.shared else set()
         if found.jams:
@@ -436,12 +440,24 @@ class Simulation:
         """The mode with the states of joint friction, and the state in which what rests has no speed."""
         friction = self.friction
         assert friction is not None
-        any_state = tuple(HeldFriction(RowState(TURNS, speed=1.0), 0.0, row.sticks) for row in friction.rows)
+        terms_now, a = self._friction_terms(mode, st, act, x)
+        ends = [friction.held.index(self.ends[key].coordinate) for key in mode.rests]
+        held, st = friction_modes.next_states(friction, terms_now, a, st, ends, self.before)
+        return replace(mode, friction=held), st
+
+    def _friction_terms(self, mode: RunMode, st: State, act: Actuation, x: np.ndarray) -> tuple[EffortTerms, np.ndarray]:
+        """Terms of joint friction at a state, and the accelerations without it."""
+        assert self.friction is not None
+        any_state = tuple(HeldFriction(RowState(TURNS, speed=1.0), 0.0, row.sticks) for row in self.friction.rows)
         look = Evaluator(self._setup(replace(mode, friction=any_state), st, act), self.options.method, {})
         row = look.mechanism_row(st.t, np.concatenate([st.q, st.v, x]), self.system.loops.skel.pack(st.references))
-        ends = [friction.held.index(self.ends[key].coordinate) for key in mode.rests]
-        held, st = friction_modes.next_states(friction, look.terms(row), look.free(row), st, ends, self.before)
-        return replace(mode, friction=held), st
+        return look.terms(row), look.free(row)
+
+    def _dry(self, mode: RunMode, st: State, act: Actuation, x: np.ndarray) -> np.ndarray:
+        """Generalized forces of joint friction at a state where nothing else holds."""
+        if self.friction is None:
+            return np.zeros(len(st.v))
+        return self.friction.acting(*self._friction_terms(mode, st, act, x), st.v)
 
     def _ended(self, piece: RunPiece, acting: Sequence[When]) -> Before:
         """What the events that ended a mode say of joint friction."""
@@ -497,7 +513,7 @@ class Simulation:
     ) -> tuple[RunMode, State, float]:
         """The mode, the state after the impact and the energy it took, where rigid stops take part."""
         loops = rigid_stops.without(self.loops, new.off)
-        did = {(a.verb, a.name) for w in acting for a in w.do}
+        did = {(a.verb, a.name) for w in acting for a in w.do if not isinstance(a, FrictionAction)}
         left = {name for verb, name in did if verb == "leave"}
         hit = {name for verb, name in did if verb == "reach"}
         given = {*new.unstopped, *new.locks}
@@ -515,7 +531,8 @@ class Simulation:
         y = np.array(piece.solution.end_state)
         y[nq : nq + len(st.v)] = after.v
         head, _ = piece.evaluator.inputs(st.t, y, self.system.loops.skel.pack(st.references))
-        found = self._rest(loops, rows, own, after, act.armature, head["tau"], known)
+        dry = self._dry(new, after, act, y[nq + len(st.v) :])
+        found = self._rest(loops, rows, own, after, act.armature, head["tau"] + dry, known)
         return self._resting(new, found), found.state, loss + found.loss
 
     def _slipping(self, names: set[str], piece: RunPiece) -> dict[str, float]:
@@ -562,6 +579,11 @@ class Simulation:
     def loops_motion(self, st: State) -> Motion:
         """Positions and velocities of all bodies, with this run's parameters."""
         return motion(self.loops.skel, st.q, st.v)
+
+    @property
+    def works(self) -> np.ndarray:
+        """Works at the start, as many as there are."""
+        return np.zeros(4 if self.slips else 3)
 
     @property
     def driven(self) -> dict[str, Any]:

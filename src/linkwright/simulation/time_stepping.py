@@ -225,7 +225,7 @@ def _assembled(
         n_switches=sum(row.sizes.get(k, 0) for k in SIDES),
         stops=None if resting is None else step_kernel(resting.stops, None, inner),
         response=None if resting is None else step_kernel(resting.response, kernels.fallbacks["response"], inner),
-        terms=None if efforts is None else step_kernel(efforts, rubbing.answer(kernels), inner),
+        terms=None if rubbing is None or efforts is None else step_kernel(efforts, rubbing.answer(kernels), inner),
         n_stops=len(rubbing.efforts.rows) if rubbing is not None else 0 if resting is None else resting.n_rows,
         friction=FrictionRows() if rests is None else rests.friction,
         answered=resting is not None and resting.answered,

@@ -63,9 +63,9 @@ def coordinate_rows(loops: Any, at: Instant, names: Sequence[str]) -> Coordinate
     d = loops.skel.tree.description
     lines = {name: forces.line(at, ends) for name, ends in lengths(d).items() if name in names}
     # the row of a distance is that of its square, divided by the length it follows: here its own
-    laws = {x: Parabola(lines[x].length, lines[x].rate, 0.0) if x in lines else Line(0.0, 0.0) for x in names}
+    laws = [Parabola(lines[x].length, lines[x].rate, 0.0) if x in lines else Line(0.0, 0.0) for x in names]
     free = free_rows(loops.skel)
-    rows = [free[name] if name in free else driven(d, name, law) for name, law in laws.items()]
+    rows = [free[name] if name in free else driven(d, name, law) for name, law in zip(names, laws, strict=True)]
     c = replace(loops, constraints=tuple(rows)).at(at.q, at.v, at.t, at.references, at.motion)
     own = np.array([lines[x].length if x in lines else 0.0 for x in names])
     pushes = [[(node, G[0]) for node, G in part.G if node >= 0] for part in c.parts]

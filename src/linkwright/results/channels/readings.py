@@ -86,6 +86,10 @@ class Readings:
             return MOTOR[kind].format(joint)
         if name.endswith(".stop.force"):
             return f"force of the stop of {name.removesuffix('.stop.force')}"
+        if name.endswith(".friction.state"):
+            return f"state of the friction of {head.removesuffix('.friction')}: 0 at rest, 1 and -1 the direction in which it slips"
+        if name.endswith(".friction") and coordinate_or_none(d, head) is not None:
+            return f"friction of {head} along its coordinate"
         if name.endswith(".tension"):
             return f"tension of {name.removesuffix('.tension')}, zero while it is slack"
         return f"recorded {'values' if x.dimension in ('mixed', 'none') else x.dimension}"
