@@ -308,7 +308,7 @@ class Mechanism(MechanismVerbs):
 
 def mechanism_of(system: System) -> Mechanism:
     """Return the Mechanism of a System with its cuts and parameters, for rings that compute on a System."""
-    m = Mechanism(system.description)
+    m = Mechanism(compiled_of(system).described)
     vars(m)["system"] = system
     return m
 
