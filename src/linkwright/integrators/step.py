@@ -283,7 +283,6 @@ def attempt(s: RunState) -> int:
         return stopped(s, outcome)
     stage(s, last)
     copy(s.new, x.state)
-    copy(s.trial, x.state)
     if not finite(x.state):
         return stopped(s, NOT_FINITE)
     if s.closing > 0:
@@ -304,6 +303,7 @@ def attempt(s: RunState) -> int:
     always = len(s.unit) + len(s.rests.push)
     moved = always > 0
     if s.due + always > 0:
+        copy(s.trial, s.new)
         outcome = settle(s, s.next)
         if outcome != 0:
             return stopped(s, outcome)
