@@ -31,6 +31,7 @@ from linkwright.mechanics import forces, formulations
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.contact import Touch, contact_gaps
+from linkwright.mechanics.contact import touches as touches_of
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import lack_of_inertia
 from linkwright.mechanics.instant import Instant
@@ -245,7 +246,8 @@ class Simulation:
         self.ends = {
             e.key: e for e in rigid_stops.ends_of(self.loops.skel) if not e.row or e.constraint(self.loops.skel).name not in self.off
         }
-        self.touches: tuple[Touch, ...] = self.system.kernels.touches if self.system.description.touch_laws else ()
+        own = self.loops.skel.tree.description  # with the numbers of this run
+        self.touches: tuple[Touch, ...] = touches_of(own) if own.touch_laws else ()
         ends = rigid_stops.events_of(self.loops, tuple(self.ends.values()))
         self.events = (*self.events, *ends, *(touches.events_of(self.loops, self.touches) if self.touches else ()))
         self.slips = any(float(x.mu) > 0.0 for x in self.touches)
