@@ -30,7 +30,7 @@ def test_a_saved_run_keeps_what_touches(tmp_path):
 
 def test_studies_and_optimization_run_with_their_own_friction():
     found = lw.study(SLIDING, {"mu": [0.2, 0.3, 0.4]}, ["end b.O.x"], case=lw.Run(1.0))
-    np.testing.assert_allclose(found.column("end b.O.x"), [place(0.2), place(0.3), place(0.4)], rtol=1e-9)
+    np.testing.assert_allclose(found["end b.O.x"], [place(0.2), place(0.3), place(0.4)], rtol=1e-9)
 
 
 def test_a_joint_carries_what_its_body_pushes_with():
@@ -48,12 +48,11 @@ def test_a_joint_carries_what_its_body_pushes_with():
     np.testing.assert_allclose(run["A.on.rod"][-1], [0.0, G], atol=1e-8)
 
 
-def test_exports_and_derivatives_refuse_contact(tmp_path):
+def test_exports_say_what_they_lose_and_derivatives_refuse_contact(tmp_path):
     m = lw.load(SLIDING)
-    for name in ("m.c", "m.js", "m.fmu"):
-        with pytest.raises(UsageError) as caught:
+    for name in ("m.c", "m.js"):
+        with pytest.warns(UserWarning, match="step"):
             m.export(tmp_path / name)
-        assert caught.value.name == "step" and not (tmp_path / name).exists()
     with pytest.raises(UsageError):
         m.simulate(1.0).derivatives(["mu"])
 
