@@ -92,3 +92,36 @@ def test_exchange_of_both_sides(a, b):
         # u_n of both is the rate of the gap, and u_t as well: t turns with n, and so does the difference of speeds
         u, w = ((z["J"] @ v).reshape(-1, 2) for z in (x, y))
         np.testing.assert_allclose(u[order[0]], w[order[1]], rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rigid_motion_of_everything_changes_nothing(seed):
+    """Ground and all bodies turned and moved together: gaps, rows and rates stay, places move along."""
+    rng = np.random.default_rng(seed)
+    a, b = POSSIBLE[int(rng.integers(len(POSSIBLE)))]
+    skel = compiled_of(leg(a, b)).loops.skel
+    names = [f"{n.joint.name}.{x}" if x else n.joint.name for n, t in zip(skel.tree.nodes, skel.types, strict=True) for x in t.q_names]
+    q, v = rng.normal(size=skel.tree.nq), rng.normal(size=skel.tree.nv)
+    turn, by = float(rng.normal()), rng.normal(size=2)
+    R = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    q2, v2 = q.copy(), v.copy()
+    floating = ("base", "box")  # every other coordinate is relative
+    for body in floating:
+        x, y, angle = (names.index(f"{body}.{c}") for c in ("x", "y", "angle"))
+        q2[[x, y]], q2[angle], v2[[x, y]] = R @ q[[x, y]] + by, q[angle] + turn, R @ v[[x, y]]
+    one, two = contact_terms(skel, q, v), contact_terms(skel, q2, v2)
+    for name, turned in (("g", one["g"]), ("k", one["k"]), ("normal", one["normal"] @ R.T), ("first", one["first"] @ R.T + by)):
+        np.testing.assert_allclose(two[name], turned, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(two["J"] @ v2, one["J"] @ v, rtol=1e-10, atol=1e-11)
+
+
+def test_numbers_of_surfaces_are_inputs():
+    """A gap falls by one for one of radius, and the code of one design serves the others."""
+    surfaces = {"a": ON_LEG["circle"], "b": ON_BOX["line"]}
+    model = lw.Mechanism(lw.load({**LEG, "surfaces": surfaces, "contacts": {"c": {"between": ["a", "b"]}}}).description)
+    s = lw.compile(model, parameters=["a.radius"])
+    q = np.array(s.start.q)
+    found = s.kernel("contact_gaps", by=("parameters",))(q)
+    assert np.ravel(found.g_parameters) == pytest.approx([-1.0], rel=1e-14)
+    larger = s.kernel("contact_gaps")(q, parameters=[0.05]).g
+    assert larger == pytest.approx(s.kernel("contact_gaps")(q).g - 0.03, rel=1e-12)
