@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import warnings
 
 import numpy as np
@@ -162,3 +163,20 @@ def test_forces_and_sticking_of_a_run():
     assert len(found) == 2 and all(x.sticks for x in found)
     assert sum(x.force for x in found) == pytest.approx([0.0, 2 * 9.81, 0.0], abs=1e-6)
     assert 0.0 < forces.largest <= 2 * 9.81
+
+
+def test_the_page_of_a_run_has_its_touches():
+    """Places, forces and states of both corners at the last sample, as in the run itself."""
+    m = lw.Mechanism(read_text(RESTING))
+    run = m.simulate(0.2, sample_interval=0.05)
+    touches = contents(m.system, run=run)[1]["run"]["touches"]
+    at, force, state = (decoded(touches[key]) for key in ("at", "force", "state"))
+    assert at.shape == force.shape == (len(run), 2, 2) and state.shape == (len(run), 2)
+    assert force[-1].sum(axis=0) == pytest.approx([0.0, 2 * 9.81], abs=1e-6)
+    assert (state[-1] == 1).all() and touches["largest"] == pytest.approx(np.abs([run["stand.1.force"], run["stand.2.force"]]).max())
+    assert at[-1, :, 0] == pytest.approx([run["stand.1.x"][-1], run["stand.2.x"][-1]], abs=1e-12)
+    assert contents(m.system, run=m.simulate(0.1))[1]["run"]["main"].count("stand.1.force") <= 1
+
+
+def decoded(x):
+    return np.frombuffer(base64.b64decode(x["f64"])).reshape(x["shape"])

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwright.api import Description, Instant, Trajectory, contact, kinematics
 
-REACH = 0.75  # of a line without ends to either side, as a share of the size of the drawing
+REACH = 1.5  # of a line without ends to either side, as a share of the size of the drawing
 TOUCHING = 1e-6  # of the size: a smaller gap is a touch
 
 

@@ -41,6 +41,7 @@ from linkwright.mechanics.closing.idle_motions import idle_rows
 from linkwright.rings.design.drive_duty import cycle_axis
 from linkwright.rings.design.effort_jumps import jump_notes, jumps
 from linkwright.rings.studio.live.mechanism_script import walked_by_page
+from linkwright.rings.studio.scene_contacts import TouchForces
 
 COMPARED = 9  # samples of a cycle at which Python's own loads are given along
 MOST_CHANNELS = 60
@@ -265,6 +266,7 @@ def run_json(system: System, run: Trajectory) -> dict[str, Any]:
         "v": encoded(run.v),
         "near": encoded(records.cut_rows(run.skel, run.references)),
         "off": [{"name": name, "open": encoded(1.0 - held)} for name, held in _switched(system, run)],
+        "touches": _touches(system, run),
         "channels": listed,
         "main": _main(system, run, names),
         "events": [{"t": float(e.time), "text": _event(e)} for e in run.events],
@@ -293,6 +295,18 @@ def _switched(system: System, run: Trajectory) -> list[tuple[str, np.ndarray]]:
     held, rods = run.arrays.get("closed"), {x.name for x, _ in elements.lengths(system.description)}
     pairs = [] if held is None else zip(run.skel.tree.loops, held.T, strict=True)
     return [(loop.name, on) for loop, on in pairs if loop.name in rods and not on.all()]
+
+
+def _touches(system: System, run: Trajectory) -> dict[str, Any] | None:
+    """Places of all touches over a run, forces on their first surfaces, states, and the largest force; None without any."""
+    forces = TouchForces(run)
+    if not forces.known:
+        return None
+    found = system.kernel("contact_terms")(run.q, run.v)
+    n = np.asarray(found.normal)
+    across = np.stack([-n[..., 1], n[..., 0]], axis=-1)
+    force = forces.forces[..., :1] * n + forces.forces[..., 1:] * across
+    return {"at": encoded(found.first), "force": encoded(force), "state": encoded(forces.states), "largest": forces.largest}
 
 
 def interesting(system: System, run: Trajectory) -> list[str]:
@@ -337,7 +351,7 @@ def _main(system: System, run: Trajectory, names: list[str]) -> list[str]:
     joined = [*(x.joint for x in system.description.drives), *(j.name for j in system.description.joints)]
     first = [n for n in dict.fromkeys(joined) if n in names and np.ptp(run[n]) > 0.0][:1] or names[:1]
     efforts = [n for n in names if n.endswith((".torque", ".force")) and ".on." not in n and np.ptp(run[n]) > 0.0]
-    return [*first, *(efforts[:MOST_EFFORTS] or [n for n in names if n == "energy.kinetic"])]
+    return list(dict.fromkeys([*first, *(efforts[:MOST_EFFORTS] or [n for n in names if n == "energy.kinetic"])]))
 
 
 def _title(run: Trajectory) -> str:

@@ -87,5 +87,32 @@
     };
   }
 
-  Object.assign(D, { appliedArrows, pushMarks });
+  // where surfaces touch: a spot, the force on the first of them, a ring where it sticks
+  const FORCE = 46; // pixels of the largest
+  function touchMarks(sheet) {
+    const made = /** @type {any[]} */ ([]), { look } = sheet, r = Math.max(0.24 * sheet.width, 3);
+    const make = () => {
+      const group = D.make("g", { class: "lw-touch", "pointer-events": "none" }, sheet.layers.drives), arrow = D.arrow(group, look, look.load);
+      const ring = D.make("circle", { r: 2.1 * r, fill: "none", stroke: look.accent, "stroke-width": 1.5 }, group);
+      D.make("circle", { r, fill: look.accent, stroke: look.paper, "stroke-width": 1 }, group);
+      return { group, arrow, ring };
+    };
+    return (frame) => {
+      const list = frame.touches || [];
+      while (made.length < list.length) made.push(make());
+      made.forEach((item, i) => {
+        const x = list[i];
+        item.group.setAttribute("visibility", x ? "visible" : "hidden");
+        if (!x) return;
+        const p = sheet.camera.pixel(x.at), scale = frame.largestTouch > 0 ? FORCE / frame.largestTouch : 0;
+        item.group.setAttribute("transform", `translate(${D.short(p[0])} ${D.short(p[1])})`);
+        item.ring.setAttribute("visibility", x.sticks ? "inherit" : "hidden");
+        const d = [scale * x.force[0], -scale * x.force[1]];
+        if (Math.hypot(d[0], d[1]) >= LEAST) item.arrow.show(0, 0, d[0], d[1], false);
+        else item.arrow.hide();
+      });
+    };
+  }
+
+  Object.assign(D, { appliedArrows, pushMarks, touchMarks });
 })();

@@ -92,6 +92,8 @@
         poses: app.player.blend || e.poses(),
         places: e.places || null,
         absent: e.absent(),
+        touches: e.touched(),
+        largestTouch: DATA.run && DATA.run.touches ? DATA.run.touches.largest : 0,
         loads: between ? null : loads(app.picked),
         largest: frames.largest(),
         room: frames.room(),

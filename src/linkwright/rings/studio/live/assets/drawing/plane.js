@@ -162,7 +162,7 @@
       sheet.names = makeNames(sheet, things);
       D.scales(sheet);
       DATA.planar ? D.gravityArrow(sheet) : D.axesCross(sheet);
-      Object.assign(sheet, { curves: [], ghost: D.ghost(sheet), traces: traceLines(sheet), loads: D.loadArrows(sheet), applied: D.appliedArrows(sheet), pushes: D.pushMarks(sheet), tip: flag(sheet, look.raise, look.ink), stop: flag(sheet, look.accent, look.paper) });
+      Object.assign(sheet, { curves: [], ghost: D.ghost(sheet), traces: traceLines(sheet), loads: D.loadArrows(sheet), applied: D.appliedArrows(sheet), pushes: D.pushMarks(sheet), touched: D.touchMarks(sheet), tip: flag(sheet, look.raise, look.ink), stop: flag(sheet, look.accent, look.paper) });
       const again = key && svg.querySelector(key);
       if (again) again.focus({ preventScroll: true });
       show();
@@ -197,6 +197,7 @@
       sheet.loads(frame);
       sheet.applied(frame);
       sheet.pushes(frame);
+      sheet.touched(frame);
       settle();
       sheet.stop(frame.label, view.hand || sheet.lastHand || [sheet.size[0] / 2, 60]);
       if (view.hand) sheet.lastHand = view.hand;

@@ -30,6 +30,7 @@
     if (!run) return null;
     const out = /** @type {any} */ ({ t: LW.decode(run.t).data });
     for (const k of /** @type {const} */ (["q", "v", "near"])) out[k] = LW.decode(run[k]).data;
+    out.touches = run.touches ? { at: LW.decode(run.touches.at).data, force: LW.decode(run.touches.force).data, state: LW.decode(run.touches.state).data } : null;
     out.off = (run.off || []).map(({ name, open }) => ({ name, open: LW.decode(open).data }));
     return out;
   };
@@ -286,6 +287,17 @@
       return e.state;
     };
     // rods that the run is without at the sample that is shown
+    // places where surfaces touch in a run that is played, with the force on the first and whether it sticks
+    e.touched = () => {
+      const x = run && e.played !== null ? run.touches : null;
+      if (!run || !x) return [];
+      const k = Math.floor((e.played || 0) + 1e-9), n = x.state.length / run.t.length, out = [];
+      for (let i = 0; i < n; i++) {
+        const at = 2 * (k * n + i), state = x.state[k * n + i];
+        if (state > 0) out.push({ at: [x.at[at], x.at[at + 1], 0], force: [x.force[at], x.force[at + 1], 0], sticks: state === 1 });
+      }
+      return out;
+    };
     e.absent = () => (e.played === null || !run ? [] : run.off.filter(({ open }) => open[Math.floor((e.played || 0) + 1e-9)]).map(({ name }) => name));
 
     LW.engineHand(e);

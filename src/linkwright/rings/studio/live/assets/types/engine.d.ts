@@ -137,6 +137,7 @@ interface DecodedRun {
   v: Float64Array;
   near: Float64Array;
   off: { name: string; open: Float64Array }[];
+  touches: { at: Float64Array; force: Float64Array; state: Float64Array } | null;
 }
 
 interface State {
@@ -262,6 +263,7 @@ interface Engine {
   leave(): void;
   play(i: number): State;
   absent(): string[];
+  touched(): { at: number[]; force: number[]; sticks: boolean }[];
   drag(body: string | number, at: Vector, target: Vector): Pulled;
   nudge(drive: string | number, amount: number): { moved: boolean; stopped: string };
   trace(body: string | number, at: Vector): Float64Array;

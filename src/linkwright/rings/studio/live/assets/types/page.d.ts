@@ -78,6 +78,7 @@ interface PageRun {
   v: Encoded;
   near: Encoded;
   off: { name: string; open: Encoded }[];
+  touches: { at: Encoded; force: Encoded; state: Encoded; largest: number } | null;
   channels: RunChannel[];
   main: string[];
   events: { t: number; text: string }[];
