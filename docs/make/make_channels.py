@@ -67,11 +67,12 @@ def patterns() -> ROWS:
 
 
 def motor_run() -> lw.Trajectory:
-    """A run whose drive is a DC motor with a winding, friction and a gearbox."""
+    """A run whose drive is a DC motor with a winding, friction and a gearbox, in a joint that sticks."""
     pins = {"JOINT1": ["ground", "BODY1"]}
     model = {
         "plane": "xy", "gravity": [0, -9.81], "drawing": {"JOINT1": [0, 0], "POINT": [0.1, 0]},
         "bodies": {"ground": {"pins": list(pins)}, "BODY1": {"pins": list(pins), "points": ["POINT"], "mass": 1}},
+        "friction": {"JOINT1": {"coulomb": 0.01}},
     }  # fmt: skip
     motor = lw.drives.dc_motor(Kt=0.05, Ke=0.04, R=0.4, L=2e-4, J=2e-5, gear_ratio=50, efficiency=0.8, friction=0.01)
     return lw.load(model).simulate(0.01, drive={"JOINT1": lw.drives.voltage(5.0, motor=motor)})

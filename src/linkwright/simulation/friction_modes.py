@@ -171,10 +171,11 @@ def friction_columns(sim: Simulation, piece: RunPiece, efforts: np.ndarray | Non
     if sim.friction is None:
         return {}
     n, d, out = len(piece.solution.t), sim.system.description, {}
-    for i, (row, x) in enumerate(zip(sim.friction.rows, piece.mode.friction, strict=True)):
+    states = [x.state.number for x in piece.mode.friction] or [0.0] * len(sim.friction.rows)  # of one sample nobody knows them
+    for i, (row, state) in enumerate(zip(sim.friction.rows, states, strict=True)):
         values = np.zeros(n) if efforts is None else efforts[:, i]
         known = out.get(f"{row.name}.friction", (np.zeros(n), ""))[0]
         out[f"{row.name}.friction"] = known + values, coordinate(d, row.name).effort_kind
         if row.sticks:
-            out[f"{row.name}.friction.state"] = np.full(n, x.state.number), "none"
+            out[f"{row.name}.friction.state"] = np.full(n, state), "none"
     return out

@@ -283,7 +283,7 @@ def pushes_of(sim: Simulation, piece: RunPiece, near: np.ndarray) -> StopPushes:
     pushes = np.array([x.push for x in found]).reshape(n, len(piece.evaluator.setup.problem.rests))
     tau = np.array([x.push @ x.J for x in found]).reshape(n, piece.evaluator.setup.problem.nv)
     closed = forces_of(sim.touches, piece.mode.touching, list(pushes.T), len(ends)) if piece.mode.touching else {}
-    rubbing = pushes[:, len(ends) :] if piece.mode.friction else None
+    rubbing = None if sim.friction is None else pushes[:, pushes.shape[1] - len(sim.friction.rows) :]
     return StopPushes(ends, pushes[:, : len(ends)], tau, closed, rubbing)
 
 
