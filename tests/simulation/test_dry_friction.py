@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.optimize import linprog
 import linkwright as lw
 from linkwright.compiler.record_loops import Loop
 from linkwright.compiler.records import Layout
+from linkwright.elements.friction import Friction
 from linkwright.integrators import dry_friction
 from linkwright.mechanics.forces import FrictionRow
 from linkwright.simulation.friction_states import FrictionInstant
@@ -53,6 +55,20 @@ def test_forward_dynamics_gives_back_the_motion_of_inverse_dynamics(engine: str)
                 slow = s.forward(st, loads.tau, wrench={"crank" if len(given) == 1 else "a": np.zeros(6)})  # equations as they are written
                 np.testing.assert_allclose(slow.a, found.a, rtol=0, atol=1e-11 * np.abs(found.a).max())
                 assert max(abs(found.lam[n] - loads.lam[n]).max() for n in s.tree.cuts) < 1e-9
+
+
+@pytest.mark.parametrize("name", ["rssr", "stewart"])
+def test_mechanisms_in_space(name: str) -> None:
+    """Friction in hinges and sliders of built-in mechanisms: accelerations come back, and a run balances its energy."""
+    d = lw.load(name).description
+    joints = [j for j in d.joints if j.type in ("revolute", "prismatic")]
+    rub = tuple(Friction(j.name, j.name, mu=0.05, radius=0.01 if j.type == "revolute" else 0.0) for j in joints)
+    s = lw.Mechanism(replace(d, frictions=rub)).system
+    st, given = s.assemble(v={x.joint: 0.7 for x in d.drives}), {x.joint: 0.3 for x in d.drives}
+    found = s.forward(st, s.inverse(st, given).tau)
+    assert [found[n] for n in given] == pytest.approx(list(given.values()), abs=1e-10)
+    run = s.simulate(st, 0.1, drive={})
+    assert run.certificate.ok and run["work.lost"][-1] > 1e-6
 
 
 def ends_of_rest(s: Any, st: Any, inside: float, far: float = 100.0) -> list[float]:

@@ -57,7 +57,8 @@ def test_a_slider_crank_swings_until_it_rests() -> None:
         for name, lever in (("A", 0.1 * 0.02), ("B", 0.1 * 0.02), ("C", 0.2 * 0.01)):
             size = lever * np.linalg.norm(loads.reaction(name).force)
             assert abs(r[f"{name}.friction"][i]) == pytest.approx(size, rel=1e-9)
-    assert r.certificate.ok
+    assert r.certificate.ok and (r.certificate.rubbing, r.certificate.friction_shared) == (4, "A, B, C, S")
+    assert r.certificate.friction_excess < 1e-12 and r.certificate.friction_changes == len(r.events)
 
 
 def test_a_dead_center_is_passed() -> None:

@@ -33,7 +33,7 @@ CONSERVED = 1e-6  # share of the momentum below which that of a free flight coun
 BALANCED = 1e-6  # share of the energy exchanged below which the balance holds
 MOST_PASSAGES = 12  # listed
 DEPTH = 1e-9  # of the size: surfaces that sink in deeper
-LAW = 1e-8  # residual of the contact problems, and forces beyond the law of contact
+LAW = 1e-8  # residual of the contact problems, and forces beyond the laws of contact and of dry friction
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,10 @@ class Certificate(Result):
     least_impact_loss: float = 0.0  # J
     sliding_loss: float = 0.0
     touch_shared: str = ""  # touches whose forces are not unique
+    rubbing: int = 0  # joints with dry friction
+    friction_changes: int = 0  # of their states
+    friction_excess: float = 0.0  # efforts beyond their bounds or along the slip, relative to the bound
+    friction_shared: str = ""  # joints that stick together
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "notes": list(self.notes), "branch_doubts": list(self.branch_doubts)}
@@ -128,6 +132,10 @@ class Certificate(Result):
         )
         if self.touches:
             out = (*out, self._contact)
+        if self.rubbing:
+            text = f"{counted(self.rubbing, 'joint')}, {counted(self.friction_changes, 'change')} of state, "
+            text += f"efforts beyond Coulomb's law by {self.friction_excess:.1e}"
+            out = (*out, Check.below("friction", self.friction_excess, LAW, text))
         if self.momentum_drift is None:
             return out
         free = f"free flight: off by at most {self.momentum_drift:.1e} from what weight alone leaves"
@@ -214,6 +222,8 @@ class Certificate(Result):
             )
         if self.touch_shared:
             lines.append(f"  not unique     forces shared among {self.touch_shared}. Sums and the motion are unique")
+        if self.friction_shared:
+            lines.append(f"  not unique     friction at rest of {self.friction_shared}: each has the same share of its bound")
         if self.estimated_error is not None:
             lines.append(f"  estimate       by comparison with {self.estimated_by}")
         if self.growth_text:

@@ -179,3 +179,42 @@ def friction_columns(sim: Simulation, piece: RunPiece, efforts: np.ndarray | Non
         if row.sticks:
             out[f"{row.name}.friction.state"] = np.full(n, state), "none"
     return out
+
+
+# ---------------------------------------------------------------- for the certificate
+
+LOOKED_AT = 64  # samples at most
+
+
+def friction_findings(sim: Simulation) -> dict[str, Any]:
+    """Fields of the certificate about joint friction: by how much efforts fail Coulomb's law at samples of the run."""
+    if sim.friction is None:
+        return {}
+    rows = [(p, i) for p in sim.pieces for i in range(len(p.solution.t))]
+    excess = 0.0
+    for p, i in rows[:: max(1, len(rows) // LOOKED_AT)]:
+        excess = max(excess, _beyond_the_law(sim, p, i))
+    shared = {sim.friction.rows[i].name for p in sim.pieces for i, x in enumerate(p.mode.friction) if x.state.does == SHARES}
+    changes = sum(str(x[2].get("did", "")).startswith(("slip", "stick")) for x in sim.happened)
+    return {
+        "rubbing": len(sim.friction.rows),
+        "friction_changes": changes,
+        "friction_excess": excess,
+        "friction_shared": ", ".join(sorted(shared)),
+    }
+
+
+def _beyond_the_law(sim: Simulation, piece: RunPiece, i: int) -> float:
+    """The largest failure of a row at a sample, relative to its bound: beyond it, or along the speed."""
+    y, t = piece.solution.y[i], float(piece.solution.t[i])
+    found = piece.evaluator.pushes(t, y, sim.evidence.cut_at(sim.pieces.index(piece), np.array([t]))[0])
+    if found.friction is None:
+        return 1.0
+    p = piece.evaluator.setup.problem
+    u, first = found.J @ y[p.nq : p.nq + p.nv], len(piece.mode.rests)
+    worst = 0.0
+    for k, x in enumerate(piece.mode.friction):
+        effort, bound = found.friction.p[first + k], max(float(found.friction.bound[first + k]), 1e-300)
+        along = effort * np.sign(u[first + k]) if abs(u[first + k]) > MOVES else 0.0
+        worst = max(worst, (abs(effort) - bound) / bound if x.sticks else 0.0, float(along) / bound)
+    return worst

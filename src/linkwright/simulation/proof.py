@@ -26,6 +26,7 @@ from linkwright.simulation.accuracy import Accuracy, Rerun, estimate, halved, wi
 from linkwright.simulation.certificate import BALANCED, Certificate, momentum_drift, run_checks
 from linkwright.simulation.contact_evidence import contact_findings
 from linkwright.simulation.failure_diagnosis import why
+from linkwright.simulation.friction_modes import friction_findings
 from linkwright.simulation.run_records import engine
 from linkwright.simulation.singularity_crossings import Passage
 from linkwright.simulation.time_stepping import energy_size
@@ -205,6 +206,7 @@ class Proof:
             lost=f.works[2],
             impact_losses=float(sum(x for _, x in e.losses)),
             **contact,
+            **friction_findings(sim),
             smallest_singular_value=min([smallest[0], *(p.singular_values[0] for p in self.passages)]),
             smallest_dependent=smallest[1],
             smallest_independent=smallest[2],
