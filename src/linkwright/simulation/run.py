@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from linkwright.system.compiled import Compiled
 
 MOST_MODES = 10_000
+TOUCHES_AT_ONCE = 2000  # the same of surfaces, which may bounce often
 AT_ONCE = 200  # reached and left ends of stops within SHORT seconds, or that share of the run: they chatter
 SHORT = 0.01
 
@@ -562,10 +563,16 @@ class Simulation:
         return replace(mode, rests=rests, implied=implied, touching=tuple(found.touches))
 
     def _need_rest(self, now: float) -> None:
-        """Raise UsageError where ends of stops are reached and left without end."""
-        last = [x for x in self.happened[-AT_ONCE:] if str(x[2].get("did", "")).startswith(("reach", "leave"))]
-        if len(last) == AT_ONCE and now - last[0][0] < SHORT * min(self.t_end - self.start.t, 1.0):
+        """Raise UsageError where ends of stops or surfaces are reached and left without end."""
+        most = TOUCHES_AT_ONCE if self.touches else AT_ONCE
+        last = [x for x in self.happened[-most:] if str(x[2].get("did", "")).startswith(("reach", "leave"))]
+        if len(last) == most and now - last[0][0] < SHORT * min(self.t_end - self.start.t, 1.0):
             names = sorted({str(x[2]["did"]).split(" ", 1)[1] for x in last})
+            if self.touches:
+                raise UsageError(
+                    f"t = {now:.6g} s: {listing(names)} chatter: {most} impacts within {now - last[0][0]:.2g} s. Lower a restitution.",
+                    name=names[0],
+                )
             raise UsageError(
                 f"t = {now:.6g} s: ends of rigid stops are reached and left {AT_ONCE} times within {now - last[0][0]:.2g} s and do not "
                 f"come to rest: {listing(names)}. Give one of these stops a stiffness, or take out ends that another one implies."

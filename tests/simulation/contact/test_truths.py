@@ -195,3 +195,47 @@ def test_a_drive_that_pushes_into_a_contact_is_named():
     with pytest.raises(lw.errors.SimulationError) as caught:
         lw.load(model).simulate(1.0)
     assert "step" in str(caught.value) and caught.value.run.t[-1] == pytest.approx(0.4, abs=1e-9)
+
+
+def test_a_leg_with_a_loop_lands_slips_and_sticks():
+    """Against an event-driven program of its own, written on numpy and scipy, which a third program confirms to four digits."""
+    leg = {
+        "plane": "xy",
+        "gravity": [0, -G],
+        "bodies": {
+            "ground": {"points": {"G": [0, 0]}},
+            "trunk": {"points": {"H": [0, 0], "C": [0.08, 0.02]}, "mass": 4, "com": [0.03, 0.05], "inertia": 0.05},
+            "thigh": {"points": {"H": [0, 0], "K": [0, -0.3]}, "mass": 1.0, "com": [0, -0.15], "inertia": 0.01},
+            "crank": {"points": {"C": [0, 0], "R": [0.08, 0]}, "mass": 0.2, "com": [0.04, 0], "inertia": 0.001},
+            "rod": {"points": {"R": [0, 0], "S": [0, -0.32]}, "mass": 0.1, "com": [0, -0.16], "inertia": 0.001},
+            "shank": {"points": {"K": [0, 0], "S": [0.08, 0], "F": [0, -0.3]}, "mass": 0.5, "com": [0, -0.15], "inertia": 0.004},
+        },
+        "joints": {
+            "base": {"type": "planar", "between": ["ground", "trunk"], "at": [0, 0]},
+            "hip": {"type": "revolute", "connect": ["trunk.H", "thigh.H"]},
+            "cr": {"type": "revolute", "connect": ["trunk.C", "crank.C"]},
+            "ro": {"type": "revolute", "connect": ["crank.R", "rod.R"]},
+            "lo": {"type": "revolute", "connect": ["rod.S", "shank.S"]},
+            "knee": {"type": "revolute", "connect": ["thigh.K", "shank.K"]},
+        },
+        "guess": {
+            "trunk": {"at": [0, 0.62]}, "thigh": {"at": [0, 0.62]}, "crank": {"at": [0.08, 0.64]}, "rod": {"at": [0.16, 0.64]},
+            "shank": {"at": [0, 0.32]},
+        },
+        "surfaces": {"foot": {"circle": "shank.F", "radius": 0.02}, "floor": {"line": "ground.G", "normal": [0, 1]}},
+        "contacts": {"step": {"between": ["foot", "floor"], "mu": 0.4}},
+        "dampers": {k: {"joint": j, "coefficient": "2 N m s/rad"} for k, j in (("d1", "hip"), ("d2", "cr"))},
+    }  # fmt: skip
+    loose = lw.compile(lw.load(leg))
+    rest = dict(zip(loose.names.q, loose.start.q, strict=True))
+    leg["springs"] = {k: {"joint": j, "stiffness": "80 N m/rad", "free_position": float(rest[j])} for k, j in (("s1", "hip"), ("s2", "cr"))}
+    s = lw.compile(lw.load(leg))
+    q, v = s.start.q.copy(), np.zeros(len(s.names.v))
+    q[list(s.names.q).index("base.y")] += 0.05
+    v[list(s.names.v).index("base.x")] = 1.0
+    found = s.simulate(s.state(q, v), 0.5, tolerance=1e-11)
+    assert [x.name for x in found.events] == ["step touches", "step slips", "step sticks"]
+    np.testing.assert_allclose([x.time for x in found.events], [0.10121, 0.33519, 0.46809], atol=6e-6)
+    np.testing.assert_allclose(found.q[-1], [0.106317, 0.016405, -0.951062, 0.047822, -0.061894, -0.094125, -0.111421], atol=6e-7)
+    c = found.certificate
+    assert c.ok and c.touch_depth < 1e-12 * c.size and c.position_residual < 1e-14
