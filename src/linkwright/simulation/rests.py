@@ -50,7 +50,7 @@ class Known:
     gone: Collection[str] = ()
 
 
-def rest(r: InstantRows, tau: np.ndarray, known: Known, near: np.ndarray | None = None) -> Rest:
+def rest(r: InstantRows, tau: np.ndarray, known: Known) -> Rest:
     """Decide what stays closed at a state after its impacts."""
     v, a = r.v, r.free(tau)
     u, slides = r.N @ v, r.slide @ v

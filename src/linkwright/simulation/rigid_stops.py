@@ -1,13 +1,14 @@
-"""Rigid ends of a travel: an impact where a coordinate reaches one, and rest there until the end would have to pull.
+"""Ends that hold one way: of rigid stops, taut ropes, and rows of constraints with a travel (cams that lift off, play of gears).
 
-With u the speed out of the range, impulses and forces P that only push:
+An end is one row of a coordinate or of a constraint, with a side, the value there and a restitution. It is an event where the row reaches
+that value, an impact (`impacts`), and rest until the end would have to pull (`rests`): with u the speed out of the range,
 
     impact    M (v+ - v-) = J' Lam,   u+ = -e u-  where an impulse acts,  u+ <= -e u-  elsewhere
     rest      M a + h = tau + J' lam, u' = 0      where the end pushes,   u' <= 0      elsewhere
 
-over all ends that are reached at this instant; `contact.one_sided` finds which of them push, an independent set. The time steppers hold
-these in place (`integrators.stop_rests`), next to whatever drives them; where a push passes through zero the run leaves that end. Ends that
-depend on the set rest with it: they move nothing and share its load.
+over all ends that are reached at this instant. The time steppers hold an independent set in place (`integrators.stop_rests`), next to
+whatever drives them; where a push passes through zero the run leaves that end. Ends that depend on the set rest with it: they move nothing
+and share its load.
 
 Bounces come to an end: impacts slower than `SLOW` do not rebound, and where the impact at one end throws a coordinate off another so
 slowly that it would be back after a hop lower than `HOP`, it rests there at once (the end of a series of ever smaller hops).

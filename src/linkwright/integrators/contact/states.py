@@ -39,8 +39,8 @@ class StatesFound:
     shared: bool = False
 
 
-def states(kinds: Sequence[int], W: np.ndarray, b: np.ndarray, mu: np.ndarray, near: np.ndarray | None = None) -> StatesFound:
-    """Find the states of contacts. near: rates of the moment before, which decide between several answers.
+def states(kinds: Sequence[int], W: np.ndarray, b: np.ndarray, mu: np.ndarray) -> StatesFound:
+    """Find the states of contacts; of several answers the first, in which the most stick.
 
     W need not be symmetric: the efforts of contacts that slip already act along n - mu s t.
     """
@@ -50,7 +50,7 @@ def states(kinds: Sequence[int], W: np.ndarray, b: np.ndarray, mu: np.ndarray, n
     fitting = _fitting(tuple(kinds), W, b, mu) if tried <= MOST_TRIED else []
     if fitting:
         several = _apart(fitting, W, b)
-        p, code = several[0] if near is None else min(several, key=lambda x: float(np.abs(W @ x[0] + b - near).max()))
+        p, code = several[0]
         found = tuple((OPEN, STICK, SLIP, SLIP)[c] for c in code)
         senses = tuple((0.0, 0.0, -1.0, 1.0)[c] for c in code)
         other = len(fitting) > len(several) and _differ(fitting, several)
