@@ -36,7 +36,7 @@ class Struck(NamedTuple):
     notes: tuple[str, ...]
 
 
-def struck(r: InstantRows, at_once: bool = False) -> Struck:
+def struck(r: InstantRows) -> Struck:
     """All impacts at a state."""
     before, v = r.kinetic(r.v), r.along(r.v)
     impulses, worst, notes = np.zeros(len(r.own)), 0.0, []

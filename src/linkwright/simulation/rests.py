@@ -184,12 +184,13 @@ def _independent(r: InstantRows, problem: _Problem, found: StatesFound, pushing:
 
 def _implied(r: InstantRows, chosen: list[int], others: list[int]) -> list[int]:
     """Ends whose rows follow from those of the chosen ones. Ends that cannot move anyway are none."""
-    free = r.H
-    held = factor(np.concatenate([r.fixed, r.N[chosen]]), 1e-11).null if len(r.fixed) + len(chosen) else np.eye(len(r.M))
-    whole = factor(r.fixed, 1e-11).null if len(r.fixed) else np.eye(len(r.M))
-    assert free.shape[0] == whole.shape[0]
-    moves = {i: np.abs(r.N[i] @ whole).max(initial=0.0) > MOVES for i in others}
-    return [i for i in others if moves[i] and np.abs(r.N[i] @ held).max(initial=0.0) <= MOVES]
+    held = np.concatenate([r.fixed, r.N[chosen]])
+    left, free = (factor(rows, 1e-11).null if len(rows) else np.eye(len(r.M)) for rows in (held, r.fixed))
+
+    def moves(i: int, within: np.ndarray) -> bool:
+        return bool(np.abs(r.N[i] @ within).max(initial=0.0) > MOVES)
+
+    return [i for i in others if moves(i, free) and not moves(i, left)]
 
 
 def _names(r: InstantRows, problem: _Problem) -> str:
