@@ -136,3 +136,24 @@ def test_smooth_friction_by_load_acts_and_has_no_events() -> None:
     runs = [lw.load(cart(friction={"x": {"mu": 0.1, **law}}, start={"x.v": 3})).simulate(1) for law in ({}, {"speed": "1 mm/s"})]
     assert runs[1]["x"][-1] == pytest.approx(runs[0]["x"][-1], abs=1e-8) and not runs[1].events
     assert runs[0]["x"][-1] == pytest.approx(3 - 0.05 * G, abs=1e-9)
+
+
+def test_a_bound_that_is_a_parameter_and_a_run_without_derivatives() -> None:
+    """With 8 N the first half period is 20 mm shorter; derivatives need `speed:`, because the run changes its mode."""
+    m = lw.load(cart(**SPRING, friction={"x": {"coulomb": "4 N"}}, start={"x": 0.093}))
+    s = lw.compile(m, parameters=["x.coulomb"])
+    r = s.simulate(s.start, np.pi / 20, parameters={"x.coulomb": 8.0})
+    assert r["x"][-1] == pytest.approx(-0.073, abs=1e-9)
+    with pytest.raises(lw.UsageError):
+        m.simulate(0.2).derivatives("s.stiffness")
+
+
+HOW: list[dict[str, Any]] = [{"integrator": "rk4", "step": 1e-3}, {"integrator": "rodas"}, {"engine": "python"}, {"formulation": "kkt"}]
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_other_integrators_and_equations(how: dict[str, Any]) -> None:
+    """Position after three half periods and a bit, to the accuracy of each."""
+    r = lw.load(cart(**SPRING, friction={"x": {"coulomb": "4 N"}}, start={"x": 0.093})).simulate(0.5, **how)
+    later = 0.5 - 3 * np.pi / 20
+    assert r["x"][-1] == pytest.approx(-(0.005 + 0.058 * np.cos(20 * later)), abs=1e-6) and r.certificate.ok

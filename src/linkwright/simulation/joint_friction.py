@@ -57,12 +57,12 @@ class JointFriction:
     def efforts(self) -> EffortRows:
         """All rows, with the joints whose forces count."""
         own = (EffortRow(r.name, r.joint if r.by_load else "") for r in self.rows)
-        return EffortRows((*(EffortRow(name) for name in self.held), *own))
+        return EffortRows((*(EffortRow(name) for name in self.held), *own), len(self.held))
 
     def kernel(self, kernels: Kernels, gains: bool = False) -> Kernel:
         """Terms of the rows by native code, for kernels of a variant without friction that sticks."""
         rows, answer = self.efforts, self.answer(kernels)
-        return step_kernel(kernels, "effort_terms", EffortEquations(rows), [list(r) for r in rows.rows], gains, answer, pushed=True)
+        return step_kernel(kernels, "effort_terms", EffortEquations(rows), [rows.held, *map(list, rows.rows)], gains, answer, pushed=True)
 
     def answer(self, kernels: Kernels) -> Callable[[dict[str, np.ndarray]], dict[str, Any]]:
         """The same by the rank-revealing path."""

@@ -83,17 +83,17 @@ class EffortRows(NamedTuple):
     """Several of them."""
 
     rows: tuple[EffortRow, ...]
+    held: int = 0  # the first rows, which do not rub
 
     @property
     def names(self) -> list[str]:
         return [r.coordinate for r in self.rows]
 
     def turns(self, place: Instant, J: Any) -> Any:
-        """tanh(u / speed) of smooth friction, whose rows come last."""
-        laws = forces.friction_rows(place.skel.tree.description)
-        rates = (row @ place.v for row in J[len(self.rows) - len(laws) :])
-        smooth = [0.0 if x.sticks else np.tanh(u / x.speed) for x, u in zip(laws, rates, strict=True)]
-        return np.array([*([0.0] * (len(self.rows) - len(laws))), *smooth])
+        """tanh(u / speed) of smooth friction, whose rows are those after the `held` ones."""
+        laws = {x.name: x for x in forces.friction_rows(place.skel.tree.description)}
+        own = [laws.get(r.coordinate) if i >= self.held else None for i, r in enumerate(self.rows)]
+        return np.array([0.0 if x is None or x.sticks else np.tanh(row @ place.v / x.speed) for x, row in zip(own, J, strict=True)])
 
     def at(self, place: Instant) -> CoordinateRows:
         return coordinate_rows(place.loops, place, self.names)

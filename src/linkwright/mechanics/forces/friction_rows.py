@@ -36,4 +36,9 @@ def friction_rows(d: Description) -> tuple[FrictionRow, ...]:
     is smooth, and a force like any other."""
     found = (friction_row(d, f) for f in d.frictions)
     rows = (x if x.sticks else x._replace(constant=0.0) for x in found if x is not None)
-    return tuple(x for x in rows if x.by_load or x.constant)
+    return tuple(x for x in rows if _there(x.by_load) or _there(x.constant))
+
+
+def _there(x: Any) -> bool:
+    """True for a number that is not zero, and for one that is an input of code."""
+    return not (isinstance(x, (int, float)) and x == 0.0)
