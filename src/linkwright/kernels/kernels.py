@@ -392,7 +392,8 @@ class Kernels:
     @cached_property
     def touches(self) -> tuple[Touch, ...]:
         """Touches of the contacts, in the order of the rows of kernel `contact_terms`."""
-        return touches(self.tree.description)
+        d = self.tree.description
+        return touches(d) if d.touch_laws else ()
 
     @cached_property
     def defaults(self) -> dict[str, np.ndarray]:
@@ -475,7 +476,8 @@ class Kernels:
 
     @cached_property
     def _forces(self) -> tuple[Any, ...]:
-        return forces.of_description(self.tree.description, self._friction_in("sslm"))
+        d = self.tree.description
+        return forces.of_description(d, self._friction_in("sslm")) if d.acting else ()
 
     @cached_property
     def plan(self) -> EliminationPlan:

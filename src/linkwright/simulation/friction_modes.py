@@ -166,13 +166,13 @@ def ended(piece: RunPiece, acting: Sequence[When], answer: FrictionAnswer | None
 # ---------------------------------------------------------------- over the samples of a run
 
 
-def friction_columns(sim: Simulation, piece: RunPiece, efforts: np.ndarray | None) -> dict[str, tuple[np.ndarray, str]]:
+def friction_columns(
+    sim: Simulation, friction: JointFriction, piece: RunPiece, efforts: np.ndarray | None
+) -> dict[str, tuple[np.ndarray, str]]:
     """Columns of the friction over a mode: effort along the coordinate, and state (1 or -1 slips in that direction, 0 else)."""
-    if sim.friction is None:
-        return {}
     n, d, out = len(piece.solution.t), sim.system.description, {}
-    states = [x.state.number for x in piece.mode.friction] or [0.0] * len(sim.friction.rows)  # of one sample nobody knows them
-    for i, (row, state) in enumerate(zip(sim.friction.rows, states, strict=True)):
+    states = [x.state.number for x in piece.mode.friction] or [0.0] * len(friction.rows)  # of one sample nobody knows them
+    for i, (row, state) in enumerate(zip(friction.rows, states, strict=True)):
         values = np.zeros(n) if efforts is None else efforts[:, i]
         known = out.get(f"{row.name}.friction", (np.zeros(n), ""))[0]
         out[f"{row.name}.friction"] = known + values, coordinate(d, row.name).effort_kind

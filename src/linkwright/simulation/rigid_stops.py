@@ -212,7 +212,7 @@ def watched_in(events: Sequence[When], mode: RunMode) -> tuple[When, ...]:
     held = {(w.function.verb, w.function.touch): w for w in events if isinstance(w.function, HeldFunction)}
     watched = [held[key] for key in held_names(mode.touching)] if mode.touching else []
     rubbing = {(w.function.verb, w.function.row): w for w in events if isinstance(w.function, FrictionFunction)}
-    watched += [rubbing[key] for key in watched_rows(mode.friction)]
+    watched += [rubbing[key] for key in watched_rows(mode.friction)] if mode.friction else []
     return (*(w if mode.watches(w) else replace(w, direction=NEVER) for w in own), *(pushes[key] for key in mode.rests), *watched)
 
 

@@ -63,6 +63,7 @@ from linkwright.text.units import shown as shown_kind
 if TYPE_CHECKING:
     from linkwright.drives.actuation import Actuation
     from linkwright.mechanics.dynamics.coordinate_efforts import EffortTerms
+    from linkwright.simulation.rigid_stops import StopEnd
     from linkwright.system.compiled import Compiled
 
 MOST_MODES = 10_000
@@ -227,6 +228,8 @@ class Simulation:
     residual: float = 0.0  # the largest of the contact problems
     shared: set[str] = field(default_factory=set)  # touches whose forces are not unique
     touch_columns: Mapping[str, Any] = field(default_factory=dict)  # of the run so far
+    ends: Mapping[str, StopEnd] = field(default_factory=dict, init=False)  # of what holds one way, by key
+    released: tuple[str, ...] = field(default=(), init=False)  # constraints that hold one way
     friction: JointFriction | None = field(default=None, init=False)
     before: Before = field(default=Before(), init=False)  # what the last mode says of joint friction
 
@@ -234,7 +237,7 @@ class Simulation:
         self.samples = sample_times(self.options.sample_interval, self.start.t, self.t_end)
         rubs = any(x.mu for x in self.system.description.touch_laws)
         self.needs_power = bool(self.drive or self.wrench or self.control or rubs) or any(
-            not f.conservative for f in forces.of_description(self.system.description)
+            not f.conservative for f in self.system.forces
         )
         driven = tuple(self.system.kernels.entries["v"].index(n) for n in self.driven if n in self.system.kernels.entries["v"])
         named = driven or tuple(
@@ -244,13 +247,15 @@ class Simulation:
         )
         near = within(self.options.tolerance if self.options.adaptive else None)
         self.evidence = Evidence(self.system, named, bool(driven), self.parameters, near)
-        self.ends = {
-            e.key: e for e in rigid_stops.ends_of(self.loops.skel) if not e.row or e.constraint(self.loops.skel).name not in self.off
-        }
-        own = self.loops.skel.tree.description  # with the numbers of this run
+        skel = self.loops.skel  # with the numbers of this run
+        own = skel.tree.description
+        if own.one_sided:
+            self.released = rigid_stops.released(skel)
+            self.ends = {e.key: e for e in rigid_stops.ends_of(skel) if not e.row or e.constraint(skel).name not in self.off}
+            self.events = (*self.events, *rigid_stops.events_of(self.loops, tuple(self.ends.values())))
         self.touches: tuple[Touch, ...] = touches_of(own) if own.touch_laws else ()
-        ends = rigid_stops.events_of(self.loops, tuple(self.ends.values()))
-        self.events = (*self.events, *ends, *(touches.events_of(self.loops, self.touches) if self.touches else ()))
+        if self.touches:
+            self.events = (*self.events, *touches.events_of(self.loops, self.touches))
         self.slips = any(float(x.mu) > 0.0 for x in self.touches)
         rubbing = [f.name for f in self.system.description.rubbing]
         if self.system.description.rubs and not self.touches:
@@ -280,7 +285,7 @@ class Simulation:
             return "interrupted"
 
     def _go(self) -> str:
-        off = tuple(dict.fromkeys((*self.off, *rigid_stops.released(self.loops.skel))))
+        off = tuple(dict.fromkeys((*self.off, *self.released)))
         mode, st = self._begun(RunMode(dict(self.drive), {}, off), self.start)
         carried: dict[str, float] = {}
         works = self.works
@@ -402,7 +407,7 @@ class Simulation:
         x = np.concatenate([x, works]) if self.needs_power else x
         if self.friction is not None:
             mode, st = self._rubbing(mode, st, act, x)
-        watched = rigid_stops.watched_in(self.events, mode)
+        watched = self._watched(mode)
         made = self._setup(mode, st, act)
         evaluator = Evaluator(made, o.method, {"tolerance": o.tolerance, "engine": o.engine})
         for w in watched:
@@ -431,7 +436,7 @@ class Simulation:
             references=st.references,
             stabilizer=o.stabilizer,
             formulation=o.formulation,
-            events=rigid_stops.watched_in(self.events, mode),
+            events=self._watched(mode),
             parameters=self.parameters if len(self.parameters) else None,
             actuation=act,
             variant=form,
@@ -471,8 +476,14 @@ class Simulation:
         answer = piece.evaluator.pushes(end.end_time, end.end_state, cut).friction
         return friction_modes.ended(piece, acting, answer, len(piece.mode.rests))
 
-    def _rows_held(self, mode: RunMode) -> time_stepping.Rests:
-        """What the time stepper holds in a mode."""
+    def _watched(self, mode: RunMode) -> tuple[When, ...]:
+        """Events of a mode."""
+        return rigid_stops.watched_in(self.events, mode) if self.events else ()
+
+    def _rows_held(self, mode: RunMode) -> time_stepping.Rests | None:
+        """What the time stepper holds in a mode; None where nothing can hold one way."""
+        if not self.ends and not self.touches and self.friction is None:
+            return None
         rows, watches = rigid_stops.held_ends(self.ends, mode.rests)
         names = rigid_stops.coordinates(self.ends)
         more = touches.held_rows(self.touches, mode.touching, len(names), len(rows)) if mode.touching else ((), ())

@@ -127,8 +127,10 @@ def solved(sim: Simulation, piece: RunPiece) -> dict[str, Any]:
         if not last and pushed is not None:
             pushed = rigid_stops.sharing(sim, piece, near, a, found.lam, pushed, columns)
             sim.notes += [x for x in (rigid_stops.sharing_note(pushed.ends),) if x not in sim.notes]
-    columns |= rigid_stops.columns_of(sim, pushed, n) | (touch_columns(sim, piece, pushed) if sim.touches else {})
-    columns |= friction_columns(sim, piece, None if pushed is None else pushed.friction)
+    columns |= rigid_stops.columns_of(sim, pushed, n) if sim.ends else {}
+    columns |= touch_columns(sim, piece, pushed) if sim.touches else {}
+    if sim.friction is not None:
+        columns |= friction_columns(sim, sim.friction, piece, None if pushed is None else pushed.friction)
     if pushed is not None:
         lam += rigid_stops.multipliers_of(pushed, names)
     works = x[:, len(setup.actuation.x0) :] if sim.needs_power else np.zeros((n, 4 if sim.slips else 3))
