@@ -39,7 +39,7 @@ from linkwright.elements import (
 from linkwright.elements import CamContact as CamContact
 from linkwright.errors import ModelError, Source, nearest
 from linkwright.model.report_block import ReportBlock
-from linkwright.numerics.memory_and_threads import essentials
+from linkwright.numerics.memory_and_threads import Store, essentials
 from linkwright.text.expressions import Evaluation, Expr, evaluate_parameters, free_variables
 
 # ---------------------------------------------------------------- values in the place of expressions, in any part of a description
@@ -270,6 +270,10 @@ else:  # the same fields, from the registry
     ElementSections = make_dataclass("ElementSections", _sections, frozen=True, kw_only=True)
 
 
+UNCHANGED = "as_read"  # mark of a description that is as its file has it; a copy with other values does not have it
+AS_READ: Store[str, Description | None] = Store()  # of a document: the mechanism with the numbers that the file has
+
+
 @dataclass(frozen=True)
 class Description(ElementSections):
     """A mechanism as the user described it."""
@@ -301,6 +305,13 @@ class Description(ElementSections):
         """Take in a pickle, also of an earlier version: it lacks sections that came later, and its cams are couplings."""
         cams = tuple(Cam(**vars(c)) if type(c) is Coupling and c.cam is not None else c for c in state.get("couplings", ()))
         vars(self).update({**dict.fromkeys(elements.HELD, ()), **state, "couplings": cams})
+
+    def leads(self) -> bool:
+        """True if it is as its file has it: designs with other values are compared with it from then on."""
+        if UNCHANGED not in vars(self):
+            return False
+        AS_READ.of(self.document).setdefault(UNCHANGED, self)
+        return True
 
     def body(self, name: str) -> Body:
         return self._named("bodies", name, "body")

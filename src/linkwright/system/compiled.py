@@ -112,8 +112,10 @@ class Compiled:
     def _of_the_file(self) -> StructureOf | None:
         """The structure of the numbers that the model file has, on which plans are made; None if these are the file's numbers, or there is
         no file."""
+        if self.described.leads():
+            return None
         base = modelfile.as_read(self.described)
-        if base is None or base is self.described or base.numbers() is self.description:
+        if base is None or base.numbers() is self.description:
             return None
         key, known = (self.tree.cuts, tuple(d.joint for d in self.described.drives)), LEADERS.of(base.document)
         if key not in known:

@@ -19,7 +19,7 @@ from typing import Any
 from linkwright import elements, files
 from linkwright.elements import COORDINATES, GROUPS, Clearance
 from linkwright.errors import LinkwrightError, ModelError, Source, UsageError
-from linkwright.model.description import ZERO3, Description, Vec3
+from linkwright.model.description import AS_READ, UNCHANGED, ZERO3, Description, Vec3
 from linkwright.model.file.backdrop import read_backdrop
 from linkwright.model.file.bodies import read_bodies, read_shapes
 from linkwright.model.file.channel_laws import ChannelDimensions
@@ -34,7 +34,7 @@ from linkwright.model.file.text_nodes import FileNode, from_python, from_text, t
 from linkwright.model.file.writer import write
 from linkwright.model.parameters import Parameter, need_possible_masses, single_parameters
 from linkwright.model.report_block import read_report
-from linkwright.numerics.memory_and_threads import Store, Stores, all_in_use
+from linkwright.numerics.memory_and_threads import Stores, all_in_use
 from linkwright.text.units import ACCELERATION, LENGTH, UnitSystem
 
 SECTIONS = {"bodies": "bodies", "joints": "joints"} | {x.section: elements.held_in(x) for x in elements.ELEMENTS}
@@ -88,7 +88,6 @@ KEY_GROUPS = {
 MODEL_KEYS = tuple(key for group in KEY_GROUPS.values() for key in group)
 PLANES = ("xy", "xz", "yz")
 LINK = ".length"  # of a link in the drawing
-UNCHANGED = "as_read"  # mark of a description that is as its file has it; a copy with other values does not have it
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,6 @@ def read(source: str | Path | Mapping[str, Any], /, **overrides: Any) -> Descrip
     return describe(document)
 
 
-AS_READ: Store[str, Description | None] = Store()  # of a document: the mechanism with the numbers that the file has
 TEXTS_KNOWN = 16
 _of_texts: OrderedDict[tuple[str, str, Path | None], Description] = OrderedDict()  # the same by texts that name no other files
 
@@ -157,8 +155,8 @@ def as_read(description: Description) -> Description | None:
     if not isinstance(document, Document):
         return None
     known = AS_READ.of(document)
-    if UNCHANGED not in known:
-        known[UNCHANGED] = description if UNCHANGED in vars(description) else _read_unchanged(document)
+    if not description.leads() and UNCHANGED not in known:
+        known[UNCHANGED] = _read_unchanged(document)
     return known[UNCHANGED]
 
 
