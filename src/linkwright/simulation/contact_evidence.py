@@ -23,13 +23,12 @@ def contact_findings(sim: Simulation) -> tuple[dict[str, Any], float]:
     names = [x.name for x in sim.touches]
     events = [x for x in sim.happened if str(x[2].get("did", "")).partition(" ")[2].split(",")[0] in names]
     touched = [x for x in events if x[1].endswith(VERBS["reach"])]
-    losses = [float(x[2].get("energy lost", 0.0)) for x in events]
     found = {
         "touches": len(names),
         "touch_impacts": len(touched),
         "touch_changes": len(events),
         "touch_residual": sim.residual,
-        "least_impact_loss": min(losses, default=0.0),
+        "least_impact_loss": sim.least_loss,
         "touch_shared": ", ".join(sorted(sim.shared)),
     }
     if not len(t):

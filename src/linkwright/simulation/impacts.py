@@ -26,11 +26,26 @@ HALVINGS = 40  # on the way to the largest restitution that gains no energy
 STUCK = 1e-6  # of the speeds: what still approaches after an impact
 
 
+class Strike(NamedTuple):
+    """One impact: velocity after it, normal impulses, what all its impulses took (J), residual, and whether it rebounds with less."""
+
+    v: np.ndarray
+    impulses: np.ndarray
+    taken: float
+    residual: float
+    lowered: bool = False
+
+
 class Struck(NamedTuple):
-    """Velocity after the impacts (dimensionless), the kinetic energy they took, normal impulses by row, the worst residual, and notes."""
+    """Velocity after the impacts (dimensionless), the kinetic energy they took, what the impulses of the strike with the least loss took,
+    normal impulses by row, the worst residual, and notes.
+
+    Prescribed motions do work in an impact, so the kinetic energy may grow. What an impulse p takes is -p (u before + u after) / 2.
+    """
 
     v: np.ndarray
     loss: float
+    least: float
     impulses: np.ndarray
     residual: float
     notes: tuple[str, ...]
@@ -39,7 +54,7 @@ class Struck(NamedTuple):
 def struck(r: InstantRows) -> Struck:
     """All impacts at a state."""
     before, v = r.kinetic(r.v), r.along(r.v)
-    impulses, worst, notes = np.zeros(len(r.own)), 0.0, []
+    impulses, worst, notes, least = np.zeros(len(r.own)), 0.0, [], 0.0
     touch = np.array([x.touch is not None for x in r.own], dtype=bool)
     e = r.restitution
     for strike in range(MOST_PAIRS + 1):
@@ -56,40 +71,41 @@ def struck(r: InstantRows) -> Struck:
             )
         i = int(fast[np.argmin(u[fast])])
         hit = np.array([k for k in range(len(r.own)) if k == i or e[k] == 0.0])
-        v, p, residual, gained = _strike(r, v, hit, np.where(hit == i, e[hit], 0.0))
-        impulses[hit] += p
-        worst = max(worst, residual)
-        if gained:
+        one = _strike(r, v, hit, np.where(hit == i, e[hit], 0.0))
+        v = one.v
+        impulses[hit] += one.impulses
+        worst, least = max(worst, one.residual), min(least, one.taken)
+        if one.lowered:
             notes.append(f"'{r.own[i].name}' rebounds with less than its restitution at t = {r.st.t:.6g} s: friction would gain energy")
     u = r.N @ v
     if len(u) and u.min() < -APPROACHES * (1.0 + float(np.abs(v).max(initial=0.0))):
         every = np.arange(len(r.own))
-        v, p, residual, _ = _strike(r, v, every, np.where(~touch & (u < -SLOW), e, 0.0))
-        impulses += p
-        worst = max(worst, residual)
+        one = _strike(r, v, every, np.where(~touch & (u < -SLOW), e, 0.0))
+        v = one.v
+        impulses += one.impulses
+        worst, least = max(worst, one.residual), min(least, one.taken)
     _need_end(r, v)
     loss = before - r.kinetic(v)
-    return Struck(v, loss if abs(loss) > 1e-13 * before else 0.0, impulses, worst, tuple(notes))
+    return Struck(v, loss if abs(loss) > 1e-13 * before else 0.0, least, impulses, worst, tuple(notes))
 
 
-def _strike(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, bool]:
-    """One impact over some rows: velocity after it, normal impulses, residual, and whether restitutions were lowered to gain no energy."""
-    now = r.kinetic(v)
-    after, p, residual = _solved(r, v, hit, e)
-    free = not r.fixed_b.any()  # given motions do work
-    if not free or r.kinetic(after) <= now * (1.0 + GAINS) or not e.any():
-        return after, p, residual, False
+def _strike(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> Strike:
+    """One impact over some rows; restitutions are lowered where friction would gain energy."""
+    now = GAINS * r.kinetic(v)
+    found = _solved(r, v, hit, e)
+    if found.taken >= -now or not e.any():
+        return found
     if all(r.own[k].touch is None for k in hit):  # ends of different restitution: all of them with the smallest
-        return (*_solved(r, v, hit, np.full(len(e), e.min())), False)
+        return _solved(r, v, hit, np.full(len(e), e.min()))
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        gains = r.kinetic(_solved(r, v, hit, middle * e)[0]) > now * (1.0 + GAINS)
+        gains = _solved(r, v, hit, middle * e).taken < -now
         low, high = (low, middle) if gains else (middle, high)
-    return (*_solved(r, v, hit, low * e), True)
+    return _solved(r, v, hit, low * e)._replace(lowered=True)
 
 
-def _solved(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def _solved(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> Strike:
     """The same with these restitutions, whatever the energy."""
     u = r.N @ v
     B_n, B_t = r.N[hit] @ r.H, r.slide[hit] @ r.H
@@ -98,18 +114,21 @@ def _solved(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> tu
     hit, e, B_n, B_t = hit[movable], e[movable], B_n[movable], B_t[movable]
     impulses = np.zeros(len(movable))
     if not len(hit):
-        return v, impulses, 0.0
+        return Strike(v, impulses, 0.0, 0.0)
     rubs = r.mu[hit] > 0.0
-    rows, b, kinds = [], [], []
+    rows, now, b, kinds = [], [], [], []
     for i, k in enumerate(hit):
         rows.append(B_n[i])
+        now.append(float(u[k]))
         b.append(u[k] + e[i] * min(float(u[k]), 0.0))
         kinds.append(PLANAR if rubs[i] else ONE_SIDED)
         if rubs[i]:
             rows.append(B_t[i])
-            b.append(float(r.slide[k] @ v))
-    B, right = np.array(rows), np.array(b)
-    found = states(kinds, B @ B.T, right, r.mu[hit])
+            now.append(float(r.slide[k] @ v))
+            b.append(now[-1])
+    B, right, before = np.array(rows), np.array(b), np.array(now)
+    W = B @ B.T
+    found = states(kinds, W, right, r.mu[hit])
     if not found.answers:
         names = ", ".join(f"'{r.own[k].name}'" for k in hit)
         raise UsageError(
@@ -119,7 +138,8 @@ def _solved(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> tu
         )
     normals = np.cumsum([0, *(2 if x else 1 for x in rubs)])[:-1]
     impulses[movable] = found.p[normals]
-    return v + r.H @ (B.T @ found.p), impulses, found.residual
+    taken = -float(found.p @ (before + 0.5 * (W @ found.p)))
+    return Strike(v + r.H @ (B.T @ found.p), impulses, taken, found.residual)
 
 
 def jammed(r: InstantRows, name: str) -> np.ndarray:

@@ -226,6 +226,7 @@ class Simulation:
     most_modes: int = MOST_MODES
     impulses: list[tuple[float, str, float]] = field(default_factory=list)  # time, touch, N s
     residual: float = 0.0  # the largest of the contact problems
+    least_loss: float = 0.0  # J, what the impulses of the impact that took least took; below 0 they gained
     shared: set[str] = field(default_factory=set)  # touches whose forces are not unique
     touch_columns: Mapping[str, Any] = field(default_factory=dict)  # of the run so far
     ends: Mapping[str, StopEnd] = field(default_factory=dict, init=False)  # of what holds one way, by key
@@ -365,7 +366,7 @@ class Simulation:
         size = self.loops.kappa  # impulses of rows in characteristic lengths
         struck_now = [(x.name, float(p) / size) for x, p in zip(own, found.impulses, strict=True) if x.touch is not None and p > 0.0]
         self.impulses += [(st.t, *x) for x in struck_now]
-        self.residual = max(self.residual, found.residual)
+        self.residual, self.least_loss = max(self.residual, found.residual), min(self.least_loss, found.least)
         return rows.state(found.v, onto(rows)), found.loss
 
     def _rest(
