@@ -113,3 +113,11 @@ def test_closed_forms():
     assert Rail(np.zeros(2), np.array([4.0, 0.0]), 0.5).nearest(Round(np.array([7.0, 4.0]), 1.0)).gap == pytest.approx(3.5)
     assert Hole(np.zeros(2), 2.0).nearest(Round(np.zeros(2), 1.5)).gap == pytest.approx(0.5)  # a pin in the middle of its hole
     assert np.all(np.isfinite(Hole(np.zeros(2), 2.0).nearest(Round(np.zeros(2), 1.5)).normal))
+
+
+def test_what_is_at_the_back_of_a_bowl_is_not_in_it():
+    """A disc far behind the rim of a bowl is as far from it as from a circle, a point just beyond the rim is in the solid."""
+    bowl = Rim(np.zeros(2), 1.0, np.array([1.0, 0.0]), np.cos(0.7), [np.array([np.cos(x), np.sin(x)]) for x in (-0.7, 0.7)], -1.0)
+    assert bowl.nearest(Round(np.array([4.0, 0.0]), 0.5)).gap == pytest.approx(2.5)
+    assert bowl.nearest(Round(np.array([1.01, 0.0]), 0.0)).gap == pytest.approx(-0.01)
+    assert bowl.nearest(Round(np.array([0.4, 0.0]), 0.5)).gap == pytest.approx(0.1)

@@ -148,3 +148,11 @@ def test_surfaces_are_in_a_plane():
     with pytest.raises(ModelError) as found:
         read_text("name: m\nbodies: {ground: {points: {O: [0, 0, 0]}}}\nsurfaces: {s: {circle: ground.O, radius: 1}}\n")
     assert found.value.name == "s"
+
+
+def test_edges_on_one_straight_line_do_not_cross():
+    """The walls of opposite slots, as in a Geneva wheel of even number: apart they are allowed."""
+    from linkwright.model.file.contacts import _cross
+
+    at = [(-2.0, 2.0), (-1.0, 1.0), (1.0, -1.0), (2.0, -2.0), (-1.0, -1.0), (1.0, 1.0)]
+    assert not _cross(at, (0, 1), (2, 3)) and _cross(at, (1, 2), (4, 5))

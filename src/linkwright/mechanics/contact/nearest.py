@@ -231,6 +231,9 @@ class Boundary:
         return Found(sign * distance, x.center, at, sign * n)
 
 
+BACK = 1.1  # radii of a bowl: a center farther from its own is at its back, not deep in it
+
+
 @dataclass(frozen=True)
 class Rim:
     """A part of a circle about the direction `middle`, as far to both sides as an angle; its ends are corners. `side` -1: from inside."""
@@ -248,8 +251,9 @@ class Rim:
 
     def nearest(self, x: Round) -> Found:
         distance, e = direction(x.center - self.center)
-        n = self.side * e
-        on = Found(self.side * (distance - self.radius) - x.radius, x.center - x.radius * n, self.center + self.radius * e, n)
+        side = self.side if self.side > 0.0 else where(real(distance) < BACK * real(self.radius), -1.0, 1.0)
+        n = side * e
+        on = Found(side * (distance - self.radius) - x.radius, x.center - x.radius * n, self.center + self.radius * e, n)
         return chosen(self.holds(e), on, smallest([Disc(end, 0.0).nearest(x) for end in self.ends]))
 
     def on(self, other: Outline) -> Found:

@@ -100,6 +100,8 @@ def _cross(at: list[Any], first: tuple[int, int], second: tuple[int, int]) -> bo
     if set(first) & set(second):
         return False
     a, b, c, d = (at[i] for i in (*first, *second))
+    if any(max(a[k], b[k]) < min(c[k], d[k]) or max(c[k], d[k]) < min(a[k], b[k]) for k in (0, 1)):
+        return False  # also edges on one straight line, as the walls of opposite slots are
     sides = [_area(_minus(q, p), _minus(x, p)) for p, q, x in ((a, b, c), (a, b, d), (c, d, a), (c, d, b))]
     return sides[0] * sides[1] <= 0.0 and sides[2] * sides[3] <= 0.0
 
