@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
 
 from linkwright.model import library
+from linkwright.model.file import read
 
 # planar with three loops; cylinders; redundant in space; with balls in space; a platform with motors
 REPRESENTATIVE = ("carpet-scraper", "excavator", "bennett", "rssr", "3-rrr-motors")
 Ids = Sequence[str] | Callable[[Any], object]
 
 
-def every_model(*chosen: str, without: tuple[str, ...] = ()) -> list[Any]:
-    """Return parameters for all built-in models; those not chosen (not representative, if none is chosen) are marked slow."""
-    values = [n for n in library.names() if n not in without]
+@cache
+def led_by_drives() -> tuple[str, ...]:
+    """Names of the built-in models whose drives, or a joint in their place, decide the motion: all without surfaces that touch."""
+    return tuple(n for n in library.names() if not read(library.path(n)).touch_laws)
+
+
+def every_model(*chosen: str, without: tuple[str, ...] = (), touching: bool = False) -> list[Any]:
+    """Return parameters for all built-in models; those not chosen (not representative, if none is chosen) are marked slow.
+
+    `touching` has those with surfaces that touch as well: what is tested needs neither a cycle nor smooth accelerations.
+    """
+    values = [n for n in (library.names() if touching else led_by_drives()) if n not in without]
     now = chosen or REPRESENTATIVE
     assert all(x in values for x in now)
     return [pytest.param(x, marks=[] if x in now else [pytest.mark.slow]) for x in values]

@@ -99,6 +99,13 @@ CARDS = {
         "A five-bar weighs itself", "Which torque holds the crank, after masses and friction were measured by the motors alone?",
         "the heights of the true masses", "[identification](../how-to/identification.md)",
     ),
+    "gripper_holds": Card(
+        "A gripper holds", "How rough must its jaws be to hold the part?", "the balance of the part", "[contact](../how-to/contact.md)"
+    ),
+    "geneva_wheel": Card(
+        "Geneva wheel", "How far does it turn while the crank turns by 68.8 deg around the middle of an index?", "a closed form",
+        "[contact](../how-to/contact.md)",
+    ),
 }  # fmt: skip
 HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Linkwright: gallery</title><style>

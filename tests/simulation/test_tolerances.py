@@ -12,8 +12,7 @@ import pytest
 
 import linkwright as lw
 from linkwright.api import compiled_of
-from linkwright.model import library as models
-from tests.sweeps import every_model
+from tests.sweeps import every_model, led_by_drives
 
 FACTOR = 100.0
 ROUND_OFF = 2e-13  # of the reference itself, after some thousand operations on numbers of size one
@@ -51,7 +50,7 @@ def test_errors_of_the_press_fall_with_the_tolerance():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", models.names())
+@pytest.mark.parametrize("name", led_by_drives())
 def test_errors_of_every_model_fall_with_the_tolerance(name):
     tolerances = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12)
     s = lw.compile(lw.load(name))
@@ -60,7 +59,7 @@ def test_errors_of_every_model_fall_with_the_tolerance(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", models.names())
+@pytest.mark.parametrize("name", led_by_drives())
 def test_errors_of_every_driven_model_fall_with_the_tolerance(name):
     m, tolerances = lw.load(name), (1e-6, 1e-9, 1e-12)
     best, *found = [m.simulate(duration=0.3, tolerance=x, sample_interval=0.1) for x in (1e-14, *tolerances)]

@@ -269,11 +269,15 @@ def check_driven(loops: Loops, tied: Loops, here: Instant, drives: Sequence[str]
     undriven = _undriven(loops, here, f.null)
     names = _moving_joints(loops, here, undriven)
     if names:
-        more = undriven.shape[1]
+        more, touches = undriven.shape[1], loops.skel.tree.description.touch_laws
         raise UsageError(
             f"{counted(more, 'more degree')} of freedom than drives: {f'with {listing(drives)} held, ' if drives else ''}"
             f"joint{'s' if len(names) > 1 else ''} {listing(names)} can still move. "
-            "Drive one of them, or fix its position by a spring, coupling or another joint.",
+            + (
+                "Contact moves them in a run, by `simulate`; a cycle does not hold contact."
+                if touches
+                else "Drive one of them, or fix its position by a spring, coupling or another joint."
+            ),
             name=names[0],
         )
 

@@ -152,7 +152,7 @@ def test_every_number_of_a_rich_file(newline: str, every: int) -> None:
     assert all(newline == "\n" or "\n" not in text.replace("\r\n", "") for text in written.values() if text is not None)
 
 
-@pytest.mark.parametrize("model", every_model("slider-crank-equal"))
+@pytest.mark.parametrize("model", every_model("slider-crank-equal", touching=True))
 def test_every_number_of_shipped_models(model: str, rng: np.random.Generator) -> None:
     d = modelfile.read(library.path(model))
     names = list(every_parameter(d))

@@ -36,7 +36,7 @@ def wiper() -> lw.Mechanism:
     return lw.load("wiper")
 
 
-@pytest.mark.parametrize("name", every_model("bennett"))
+@pytest.mark.parametrize("name", every_model("bennett", touching=True))
 def test_every_model_draws(name: str, tmp_path: Path) -> None:
     path = lw.load(name).plot("mechanism", tmp_path / "p.png", trace=[])
     image = pixels(path)

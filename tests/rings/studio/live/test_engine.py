@@ -10,17 +10,16 @@ import pytest
 import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.errors import LinkwrightError
-from linkwright.model import library as models
 from linkwright.rings.studio import live
 from linkwright.rings.studio.free_body import of_loads
 from linkwright.rings.studio.live import cycle_data
 from tests.rings.studio.live.engine_runs import Page, made, run, shipped
 from tests.simulation.random_passages import case
-from tests.sweeps import sweep
+from tests.sweeps import led_by_drives, sweep
 
 EQUAL = 1e-9  # of the largest: round-off times the conditioning of these mechanisms
 FAST = ("four-bar", "carpet-scraper", "change-point-four-bar", "slider-crank-equal", "door", "rssr", "five-bar")
-REST = tuple(n for n in models.names() if n not in FAST)
+REST = tuple(n for n in led_by_drives() if n not in FAST)
 
 DOUBLE_ROCKER: dict[str, Any] = {
     "name": "double-rocker",
