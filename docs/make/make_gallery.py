@@ -102,6 +102,10 @@ CARDS = {
     "gripper_holds": Card(
         "A gripper holds", "How rough must its jaws be to hold the part?", "the balance of the part", "[contact](../how-to/contact.md)"
     ),
+    "cam_lifts_off": Card(
+        "A follower lifts off", "Above which speed does it leave its cam?", "the balance of the follower",
+        "[contact](../how-to/contact.md)",
+    ),
     "geneva_wheel": Card(
         "Geneva wheel", "How far does it turn while the crank turns by 68.8 deg around the middle of an index?", "a closed form",
         "[contact](../how-to/contact.md)",
