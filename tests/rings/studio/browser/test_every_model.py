@@ -11,10 +11,10 @@ import pytest
 
 import linkwright as lw
 from linkwright.mechanics.inverse.line_eyes import line_eyes
-from linkwright.model import library
 from linkwright.results.channels.loads import eyes
 from tests.rings.studio.browser import reading
 from tests.rings.studio.browser.desk import Desk, colors
+from tests.sweeps import led_by_drives
 
 SECONDS_TO_OPEN = 2.0
 # Python turns in steps of ten of the page's 361 samples. Not among them are dead centers of built-in models, where a
@@ -89,7 +89,7 @@ def compare_with_plot(desk: Desk) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", library.names())
+@pytest.mark.parametrize("name", led_by_drives())
 def test_it_opens_shows_moves_and_agrees(name: str, page_of: Callable[[str], Path], desk: Callable[..., Desk]) -> None:
     path, m = page_of(name), lw.load(name)
     size = path.stat().st_size / 1e6
