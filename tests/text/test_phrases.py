@@ -69,8 +69,9 @@ def gym(given: Any, m: lw.Mechanism = MODEL) -> Ends:
 
 
 def turns(given: Any, m: lw.Mechanism = MODEL) -> Ends:
-    values = m.cycles({"l": given}, steps=12, read="slide").designs.values
-    return float(values[0, 0]), float(values[-1, 0])
+    t = m.cycles({"l": given}, steps=12, read="slide")
+    lengths = [t.design(at)["l"] for at in np.ndindex(t.shape)]
+    return lengths[0], lengths[-1]
 
 
 def fastest(given: Any) -> Ends:

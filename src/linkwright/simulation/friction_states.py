@@ -9,7 +9,7 @@ c is mu times the radius of a pin (mu of a slider), C the constant part. Acceler
 
     a = a0 + X s        F = F0 + F' s        u' = E a + k = W s + b
 
-so few unknowns are left, which `numerics.dry_friction` finds by Newton's method.
+so few unknowns are left, which `integrators.dry_friction` finds by Newton's method.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ STILL = 1e-8  # share of the largest speed: slower is at rest
 STILL_FLOOR = 1e-12  # the same in rad/s, or characteristic lengths a second
 CREEP = 1e-9  # rad/s, or characteristic lengths a second: over which friction turns round that moves nothing
 IMMOVABLE = 1e-13  # share of the largest mobility: a row below it is moved by drives, or at a dead center
-DEPENDENT = 1e-9  # share of a mobility that other rows at rest leave: less is none
+LEAST_MOBILITY = 1e-9  # share of a mobility that other rows at rest leave: less is none
 DECIDED = 1e-10  # share of the largest acceleration: less is none
 MOST_CHOICES = 6  # rows at rest of which every state is tried, where the iteration finds none
 ROUNDS = 60
@@ -189,7 +189,7 @@ class FrictionInstant:
         size = np.sqrt(np.maximum(np.diag(self.scaled), 0.0))
         groups = Groups(rows)
         for i, j in product(rows, rows):
-            if i < j and abs(self.scaled[i, j]) > DEPENDENT * size[i] * size[j]:
+            if i < j and abs(self.scaled[i, j]) > LEAST_MOBILITY * size[i] * size[j]:
                 groups.join(i, j)
         return groups.members()
 
@@ -216,7 +216,7 @@ class FrictionInstant:
             left = left - W[np.ix_(part, held)] @ np.linalg.lstsq(A, W[np.ix_(held, part)], rcond=None)[0]
         size = np.sqrt(np.diag(W)[list(part)])
         w, V = np.linalg.eigh(left / size / size[:, None])
-        rank = int(np.sum(w > DEPENDENT))
+        rank = int(np.sum(w > LEAST_MOBILITY))
         if rank == 0:
             for i in part:
                 out[i] = self.idle(i)
@@ -226,7 +226,7 @@ class FrictionInstant:
         elif rank == 1:
             group = 1 + max((s.group for s in states if s.does == SHARES), default=-1)
             for i, d in zip(part, V[:, -1] * np.sign(V[np.abs(V[:, -1]).argmax(), -1]), strict=True):
-                out[i] = RowState(SHARES, float(np.sign(d)), group) if abs(d) > DEPENDENT else self.idle(i)
+                out[i] = RowState(SHARES, float(np.sign(d)), group) if abs(d) > LEAST_MOBILITY else self.idle(i)
         else:
             out = self._least_share(out, part, left / size / size[:, None], size, rank)
         return out

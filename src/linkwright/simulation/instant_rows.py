@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from linkwright.simulation.rigid_stops import StopEnd
 
 LEAST_MASS = 1e-13  # share of the largest: directions without inertia
-RANK = 1e-11  # of the largest singular value of the rows of loops
+LEAST_ROW = 1e-11  # of the largest singular value of the rows of loops
 
 
 @dataclass(frozen=True)
@@ -115,13 +115,13 @@ class InstantRows:
     def free(self, tau: np.ndarray) -> np.ndarray:
         """Accelerations without any push of these rows."""
         right = (np.asarray(tau) - self.T.h) * self.T.columns
-        base = least_squares(self.fixed, -self.fixed_k, RANK) if len(self.fixed) else np.zeros(len(right))
+        base = least_squares(self.fixed, -self.fixed_k, LEAST_ROW) if len(self.fixed) else np.zeros(len(right))
         return base + self.H @ (self.H.T @ (right - self.M @ base))
 
     def _nearest(self, x: np.ndarray, rates: np.ndarray) -> np.ndarray:
         if not len(self.fixed):
             return x
-        base = least_squares(self.fixed, rates, RANK)
+        base = least_squares(self.fixed, rates, LEAST_ROW)
         return base + self.H @ (self.H.T @ (self.M @ (x - base)))
 
     def moved(self, rows: np.ndarray, change: np.ndarray) -> np.ndarray:
@@ -140,6 +140,6 @@ class InstantRows:
 
 def _half(M: np.ndarray, J: np.ndarray) -> np.ndarray:
     """H with H H' = A."""
-    Z = factor(J, RANK).null if len(J) else np.eye(len(M))
+    Z = factor(J, LEAST_ROW).null if len(J) else np.eye(len(M))
     w, V = np.linalg.eigh(Z.T @ M @ Z)
     return Z @ (V / np.sqrt(np.maximum(w, LEAST_MASS * max(float(w.max(initial=0.0)), 1e-300))))

@@ -150,7 +150,7 @@ def test_derivatives_batches_and_steps_know_it(chain, rng):
     np.testing.assert_allclose(found.a_tau, np.linalg.inv(s.M(s.state(data.qpos, data.qvel))), rtol=1e-9)
     st = s.state(data.qpos, data.qvel)
     alone = s.simulate(st, 0.1, tolerance=1e-10)
-    np.testing.assert_allclose(run_batch(compiled_of(s), [st], 0.1, tolerance=1e-10).q[0][-1], alone[-1].q, atol=1e-12)
+    np.testing.assert_allclose(run_batch(compiled_of(s), [st], 0.1, tolerance=1e-10)[0].q[-1], alone[-1].q, atol=1e-12)
     stepper = s.stepper(1, dt=1e-3)
     stepper.reset(q=st)
     for _ in range(100):

@@ -59,6 +59,6 @@ class Paper:
 
 def kinds(s) -> list[str]:
     """angle or length of every entry of v."""
-    from linkwright.mechanics.kinematics.motion import velocity_kinds
+    from linkwright.mechanics.kinematics.skeleton import velocity_kinds
 
     return list(velocity_kinds(compiled_of(s).loops.skel))

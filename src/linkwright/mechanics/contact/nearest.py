@@ -13,7 +13,7 @@ import numpy as np
 
 from linkwright.numerics.scalars import arctan2, common_type, real, where
 
-TINY = 1e-150  # square of a distance, in m^2: two centers so near have no direction, and take the first axis
+NO_DIRECTION = 1e-150  # square of a distance, in m^2: two centers so near have no direction, and take the first axis
 
 
 class Found(NamedTuple):
@@ -65,8 +65,8 @@ def smallest(found: Sequence[Found]) -> Found:
 def direction(d: Any) -> tuple[Any, Any]:
     """Length and unit vector; of nothing the first axis."""
     square = d @ d
-    there = real(square) > TINY
-    length = np.sqrt(where(there, square, TINY))
+    there = real(square) > NO_DIRECTION
+    length = np.sqrt(where(there, square, NO_DIRECTION))
     return where(there, length, 0.0 * length), vector(where(there, d[0] / length, 1.0), where(there, d[1] / length, 0.0))
 
 

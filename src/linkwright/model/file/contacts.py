@@ -17,7 +17,7 @@ from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.expressions import atan2
 from linkwright.text.units import ANGLE, LENGTH
 
-CLOSED = 1e-9  # of a revolution that a profile's table covers
+TURN_GAP = 1e-9  # of a revolution that a profile's table covers
 FEWEST = 4  # rows of a profile
 
 
@@ -60,7 +60,7 @@ def _form(reader: Elements, kind: type[Surface], keys: dict[str, FileNode], entr
         raise entry.error(f"{what} {fault}", name=what)
     how = FileNode(entry.where, text="periodic")
     found = tabulated(reader.context, "", {**keys, "interpolation": how}, entry, (ANGLE, LENGTH), f"{what}: table", motion=True)
-    if abs(found.x[-1] - found.x[0] - 2.0 * math.pi) > CLOSED or len(found.x) < FEWEST:
+    if abs(found.x[-1] - found.x[0] - 2.0 * math.pi) > TURN_GAP or len(found.x) < FEWEST:
         raise entry.error(
             f"{what}: its angles must cover one revolution with {FEWEST} rows or more, the last at the first angle plus 360 deg.", name=what
         )

@@ -7,7 +7,7 @@ universal joint turns about x of F and y of M.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -420,6 +420,13 @@ def loose_joint(name: str, entry: FileNode) -> str:
     return name if target is None or target.text is None else target.text.strip()
 
 
+def _own_options(entries: Mapping[str, FileNode]) -> Collection[str]:
+    """Options that the type of a joint's entry has, which may be named as a key of its clearance is."""
+    written = entries.get("type")
+    kind = JOINTS.get((written.text or "").strip()) if written is not None else None
+    return () if kind is None else kind.options
+
+
 def _clearances(joints: FileNode | None, node: FileNode | None) -> dict[str, tuple[FileNode, bool]]:
     """Entries of clearances by name, and whether they are keys of a joint."""
     listed = node.mapping(Clearance.section) if node else {}
@@ -431,7 +438,9 @@ def _clearances(joints: FileNode | None, node: FileNode | None) -> dict[str, tup
             raise entry.error(f"clearance '{name}': joint '{joint}' has the clearance '{twice[joint]}' as well. Keep one.", name=joint)
         twice[joint] = name
     for name, joint_node in (joints.mapping("joints") if joints else {}).items():
-        given = {key: x for key, x in (joint_node.entries or {}).items() if key in IN_JOINT}
+        entries = joint_node.entries or {}
+        own = _own_options(entries)
+        given = {key: x for key, x in entries.items() if key in IN_JOINT and key not in own}
         if not given:
             continue
         if "clearance" not in given:

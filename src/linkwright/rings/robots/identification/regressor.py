@@ -33,7 +33,7 @@ from linkwright.api import (
 )
 
 KINDS = ("coulomb", "viscous", "load")
-SMOOTH = 0.01  # speed below which friction of new joints is smoothed, rad/s or m/s: the model's own default
+SMOOTH = 0.01  # speed below which friction of new joints is smoothed, rad/s or m/s
 _PAIRS = {"Ixx": (0, 0), "Iyy": (1, 1), "Izz": (2, 2), "Ixy": (0, 1), "Ixz": (0, 2), "Iyz": (1, 2)}
 
 POSITIONS, NEARBY = 60, 0.3  # random positions of the drives, and how far from the start: rad, or characteristic lengths

@@ -218,7 +218,8 @@ def friction_name(joint: str) -> str:
 def _with_friction(frictions: list[Friction], joint: str, kinds: Mapping[str, float]) -> None:
     """Put the identified friction of a joint in."""
     at = next((k for k, f in enumerate(frictions) if f.joint == joint), None)
-    f = Friction(friction_name(joint), joint, speed=SMOOTH) if at is None else frictions[at]
+    dry = bool(kinds.keys() & {"coulomb", "load"})
+    f = Friction(friction_name(joint), joint, speed=SMOOTH if dry else 0.0) if at is None else frictions[at]
     plain = {k: x for k, x in kinds.items() if k != "load"}
     if "load" in kinds:
         radius = float(f.radius) or LEVER
