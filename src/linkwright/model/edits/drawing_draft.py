@@ -360,7 +360,7 @@ class _Reader:
             if "on" in entries:
                 ends = (self._end(entries["on"]),)
             joints = [(n.text or "").strip() for n in (entries["joints"].items if "joints" in entries else ()) or ()]
-            joints += [(entries[k].text or "").strip() for k in ("joint", "pinion", "rack", "from", "to") if k in entries]
+            joints += [(entries[k].text or "").strip() for k in JOINT_KEYS if section in JOINED and k in entries]
             joints += [(n.text or "").strip() for n in _pulley_joints(entries)]
             joints = [name] if section in NAMED and not joints else joints
             values = {"": (entry.text or "").strip()} if entry.entries is None else {k: _plain(n) for k, n in entries.items()}
@@ -381,6 +381,8 @@ def _pulley_joints(entries: Mapping[str, FileNode]) -> Iterator[FileNode]:
 
 
 LINES = elements.sections_with(elements.EndsRole)
+JOINT_KEYS = ("joint", "pinion", "rack", "from", "to")
+JOINED = ("drive", *elements.sections_with(elements.JointRole, elements.TiedRole))  # of others `from` and `to` are angles
 # sections whose entries have the name of their joint where they give none
 NAMED = ("drive", *elements.named_by_joint())
 PARTS = (*elements.SECTIONS, "masses", "drive")
