@@ -21,6 +21,7 @@ from linkwright.api import (
     System,
     Trajectory,
     compiled_of,
+    contact,
     coordinates,
     counted,
     curve_lines,
@@ -298,7 +299,7 @@ def _switched(system: System, run: Trajectory) -> list[tuple[str, np.ndarray]]:
 
 
 def _touches(system: System, run: Trajectory) -> dict[str, Any] | None:
-    """Places of all touches over a run, forces on their first surfaces, states, and the largest force; None without any."""
+    """Places of all touches over a run, forces on their first surfaces, states, impacts, and the largest force; None without any."""
     forces = TouchForces(run)
     if not forces.known:
         return None
@@ -306,7 +307,18 @@ def _touches(system: System, run: Trajectory) -> dict[str, Any] | None:
     n = np.asarray(found.normal)
     across = np.stack([-n[..., 1], n[..., 0]], axis=-1)
     force = forces.forces[..., :1] * n + forces.forces[..., 1:] * across
-    return {"at": encoded(found.first), "force": encoded(force), "state": encoded(forces.states), "largest": forces.largest}
+    names = [x.name for x in contact.touches(system.description)]
+    places = {"names": names, "at": encoded(found.first), "force": encoded(force), "state": encoded(forces.states)}
+    return places | {"impacts": _impacts(run, names), "largest": forces.largest}
+
+
+def _impacts(run: Trajectory, names: list[str]) -> list[dict[str, Any]]:
+    """Impulses of impacts, in N s, each at the first sample after it."""
+    out = []
+    for i, name in enumerate(names):
+        values = run[f"{name}.impulse"] if f"{name}.impulse" in run.channels else np.zeros(len(run))
+        out += [{"touch": i, "t": float(run.t[k]), "impulse": float(values[k])} for k in np.flatnonzero(values)]
+    return out
 
 
 def interesting(system: System, run: Trajectory) -> list[str]:

@@ -52,6 +52,7 @@
     const main = LW.el("b"), small = LW.el("small"), seconds = secondsText(LW.unitOf("time"));
     const timeless = DATA.cycle && (DATA.cycle.still || DATA.cycle.over.name === "t"), rigid = DATA.topology && DATA.topology.mobility === 0;
     const placeText = overText(DATA, e);
+    LW.touchStates(element("states"), DATA.run, { seek: (t) => player.seek(player.track().sample(t)) });
     let meter = paceMeter(), measured = /** @type {number | null} */ (null);
     const modes = Array.from(element("modes").querySelectorAll("button"));
     readout.append(main, small);
