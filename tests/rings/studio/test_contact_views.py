@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import warnings
 
 import numpy as np
@@ -15,9 +16,11 @@ from linkwright.model.edits.edit_sheet import EditSheet
 from linkwright.model.edits.missing_parts import missing
 from linkwright.model.file import read_text
 from linkwright.rings.exchange.writing.losses import LossWarning
+from linkwright.rings.studio import report
 from linkwright.rings.studio.editor.drawing import drawing_json
 from linkwright.rings.studio.live import contents
 from linkwright.rings.studio.live.scene_data import places, references, shapes
+from linkwright.rings.studio.report_contacts import touch_records
 from linkwright.rings.studio.scene import Scene, Stage
 from linkwright.rings.studio.scene_contacts import TouchForces, touching
 
@@ -176,6 +179,37 @@ def test_the_page_of_a_run_has_its_touches():
     assert (state[-1] == 1).all() and touches["largest"] == pytest.approx(np.abs([run["stand.1.force"], run["stand.2.force"]]).max())
     assert at[-1, :, 0] == pytest.approx([run["stand.1.x"][-1], run["stand.2.x"][-1]], abs=1e-12)
     assert contents(m.system, run=m.simulate(0.1))[1]["run"]["main"].count("stand.1.force") <= 1
+
+
+FALLING = RESTING.replace("normal: [-0.3, 1]", "normal: [0, 1]").replace("mu: 0.6", "mu: 0.3, restitution: 0.3")
+FALLING = FALLING.replace("at: [0, 0], rpy: [0, 0, 16.69924423399362 deg]", "at: [0, 0.05], rpy: [0, 0, 12 deg]")
+FALLING = FALLING.replace("gravity: [0, -9.81]", "gravity: [1.5, -9.81]")
+
+
+def test_the_report_has_touches_of_the_run(tmp_path):
+    """Rows of both corners against events, channels and certificate: what a saved run reports, too."""
+    m = lw.Mechanism(read_text(FALLING))
+    run = m.simulate(1.2, sample_interval=0.01)
+    records, c = touch_records(run), run.certificate
+    assert [x.name for x in records] == ["stand.1", "stand.2"] and c.touches == 2
+    assert sum(x.impacts for x in records) == c.touch_impacts > 2
+    assert sum(x.changes for x in records) == c.touch_changes > c.touch_impacts
+    assert sum(x.lost for x in records) == pytest.approx(c.impact_losses, rel=1e-9)  # the same sum in another order
+    for x in records:
+        assert x.force == run[f"{x.name}.force"].max() == run[f"{x.name}.force"][np.searchsorted(run.t, x.force_at)]
+        assert x.impulse == run[f"{x.name}.impulse"].max() > 0.0
+        closed = (run[f"{x.name}.state"] > 0).astype(float)
+        assert x.closed == pytest.approx(np.trapezoid(closed, run.t) / 1.2, abs=0.01 * x.changes)  # a sample for each change
+    assert records == touch_records(lw.load_result(run.save(tmp_path / "run.npz")))
+
+    text = report.fragment(m, run=run)
+    section = text.split("<h3>Contact</h3>")[1].split("</section>")[0]
+    body = section.split("<tbody>")[1].split("</tbody>")[0]
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in body.split("</tr>") if "<td" in row]
+    assert [(r[0], int(r[1]), int(r[2])) for r in rows] == [(x.name, x.impacts, x.changes) for x in records]
+    assert [float(r[4]) for r in rows] == pytest.approx([x.force for x in records], rel=1e-3)  # four digits are shown
+    assert f"{c.touch_residual:.1e}" in section and f"{c.touch_depth:.1e}" in section
+    assert "<h3>Contact</h3>" not in report.fragment(lw.load("door"), run=lw.load("door").simulate(0.1))
 
 
 def decoded(x):

@@ -39,7 +39,16 @@ from linkwright.rings.design.drive_duty import drive_names
 from linkwright.rings.design.drive_sizing import Motor, drive_sizing
 from linkwright.rings.design.motor_choice import MotorChoice
 from linkwright.rings.design.summary import Summary, summarize
-from linkwright.rings.studio import page, pdf, report_figures, report_forces, report_measures, report_tables, report_variants
+from linkwright.rings.studio import (
+    page,
+    pdf,
+    report_contacts,
+    report_figures,
+    report_forces,
+    report_measures,
+    report_tables,
+    report_variants,
+)
 from linkwright.rings.studio.plots import natural_axis
 from linkwright.rings.studio.report_parts import facts, listed, note, pair, paragraph, part, verdicts
 
@@ -316,7 +325,7 @@ class ReportContent:
         panels = report_figures.run_panels(run)
         out = part("Time histories", report_figures.curves(run, panels, "rp-run", height=42.0)) + self._chosen(run, "t")
         out += report_measures.section(run, self.measures, self.system.description.units)
-        out += part("Motors", report_figures.run_motors(run))
+        out += part("Motors", report_figures.run_motors(run)) + part("Contact", report_contacts.contacts(run))
         if self.loads.bearings is not None:
             content = report_tables.bearings(self.loads.bearings)
             out += part("Pin loads in this run", content, note=report_tables.after_impacts(self.loads.bearings, run, _thinned(run).t))

@@ -1,0 +1,74 @@
+"""Section of the report of a run about its touches: impacts, changes of state, forces and losses of each, and how exactly they were met."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from linkwright.api import Trajectory, contact
+from linkwright.rings.studio.report_parts import facts, note, table
+from linkwright.rings.studio.report_tables import LOST
+from linkwright.rings.studio.scene_contacts import TouchForces
+
+REACH = "reach"  # what an event of a touch that closes does
+HEADS = ("Impacts", "Changes of state", "Closed for", "Largest force", "at", "Largest friction", "Largest impulse", "Lost in impacts")
+
+
+class TouchRecord(NamedTuple):
+    """A touch over a run, in SI; `closed` is a share of the time."""
+
+    name: str
+    impacts: int
+    changes: int
+    closed: float
+    force: float
+    force_at: float
+    friction: float
+    impulse: float
+    lost: float
+
+
+def touch_records(run: Trajectory) -> list[TouchRecord]:
+    """Every touch of a run that ever closed; none of a motion without touches."""
+    found = TouchForces(run)
+    if not found.known:
+        return []
+    did = [(*str(e.values.get("did", "")).partition(" ")[::2], float(e.values.get(LOST, 0.0))) for e in run.events]
+    spans, out = np.diff(run.t), []
+    for k, x in enumerate(contact.touches(run.skel.tree.description)):
+        own = [(verb, lost) for verb, names, lost in did if names.split(",")[0] == x.name]
+        force, friction, closed = found.forces[:, k, 0], found.forces[:, k, 1], found.states[:, k] > 0
+        if not own and not closed.any():
+            continue
+        at = int(np.argmax(force))
+        share = float(spans[closed[:-1]].sum() / spans.sum()) if spans.sum() > 0.0 else 0.0
+        impulse = float(np.max(run[f"{x.name}.impulse"], initial=0.0))
+        impacts, lost = sum(verb == REACH for verb, _ in own), sum(lost for _, lost in own)
+        largest = float(np.abs(friction).max(initial=0.0))
+        out.append(TouchRecord(x.name, impacts, len(own), share, float(force[at]), float(run.t[at]), largest, impulse, lost))
+    return out
+
+
+def contacts(run: Trajectory) -> str:
+    """A row for each touch, then losses and accuracy by the certificate."""
+    c = run.certificate
+    if c is None or not c.touches:
+        return ""
+    found = touch_records(run)
+    first = contact.touches(run.skel.tree.description)[0].name
+    symbol, size = run.unit(f"{first}.force")
+    units = ("", "", "%", symbol, "s", symbol, "N s", "J")
+    rows = [
+        (x.name, x.impacts, x.changes, 100.0 * x.closed, x.force / size, x.force_at, x.friction / size, x.impulse, x.lost) for x in found
+    ]
+    where = f" ({c.touch_depth_at})" if c.touch_depth_at else ""
+    lines = [
+        ("Losses", f"impacts {c.impact_losses:.4g} J, sliding {c.sliding_loss:.4g} J"),
+        ("Depth", f"at most {c.touch_depth:.1e} m{where}; closed ones open by at most {c.touch_open:.1e} m"),
+        ("Law of contact", f"residual at most {c.touch_residual:.1e}, forces beyond the law by {c.touch_excess:.1e} of the largest"),
+    ]
+    shared = f"Forces are shared among {c.touch_shared}: their sums and the motion are unique." if c.touch_shared else ""
+    idle = c.touches - len(found)
+    apart = f"{idle} of {c.touches} places never touch." if idle else ""
+    return table([("Touch", ""), *zip(HEADS, units, strict=True)], rows) + facts(lines) + note(shared) + note(apart)
