@@ -50,7 +50,7 @@ def contact_findings(sim: Simulation) -> tuple[dict[str, Any], float]:
         "touch_depth": deep,
         "touch_depth_at": f"{names[k]}, t = {t[i]:.4g} s" if deep > 0.0 else "",
         "touch_open": float(np.abs(np.where(states > 0.0, terms.g, 0.0)).max(initial=0.0)),
-        "touch_excess": excess / size,
+        "touch_excess": excess / size + 0.0,  # without the sign of zero
         "sliding_loss": float(columns["work.contact"].values[-1]) if "work.contact" in columns else 0.0,
     }
     return found | more_found, float(push.max(initial=0.0))

@@ -16,7 +16,7 @@ from linkwright.model.edits.edit_sheet import EditSheet
 from linkwright.model.edits.missing_parts import missing
 from linkwright.model.file import read_text
 from linkwright.rings.exchange.writing.losses import LossWarning
-from linkwright.rings.studio import report
+from linkwright.rings.studio import report, report_figures
 from linkwright.rings.studio.editor.drawing import drawing_json
 from linkwright.rings.studio.live import contents
 from linkwright.rings.studio.live.scene_data import places, references, shapes
@@ -201,6 +201,9 @@ def test_the_report_has_touches_of_the_run(tmp_path):
         closed = (run[f"{x.name}.state"] > 0).astype(float)
         assert x.closed == pytest.approx(np.trapezoid(closed, run.t) / 1.2, abs=0.01 * x.changes)  # a sample for each change
     assert records == touch_records(lw.load_result(run.save(tmp_path / "run.npz")))
+
+    panels = {p.title: p.names for p in report_figures.run_panels(run)}
+    assert panels["Contact forces"] == ("stand.1.force", "stand.2.force") and "Drive torques and forces" not in panels
 
     text = report.fragment(m, run=run)
     section = text.split("<h3>Contact</h3>")[1].split("</section>")[0]

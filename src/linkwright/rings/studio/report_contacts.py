@@ -8,10 +8,8 @@ import numpy as np
 
 from linkwright.api import Trajectory, contact
 from linkwright.rings.studio.report_parts import facts, note, table
-from linkwright.rings.studio.report_tables import LOST
-from linkwright.rings.studio.scene_contacts import TouchForces
+from linkwright.rings.studio.scene_contacts import TouchForces, touch_events
 
-REACH = "reach"  # what an event of a touch that closes does
 HEADS = ("Impacts", "Changes of state", "Closed for", "Largest force", "at", "Largest friction", "Largest impulse", "Lost in impacts")
 
 
@@ -34,17 +32,16 @@ def touch_records(run: Trajectory) -> list[TouchRecord]:
     found = TouchForces(run)
     if not found.known:
         return []
-    did = [(*str(e.values.get("did", "")).partition(" ")[::2], float(e.values.get(LOST, 0.0))) for e in run.events]
-    spans, out = np.diff(run.t), []
+    events, spans, out = touch_events(run), np.diff(run.t), []
     for k, x in enumerate(contact.touches(run.skel.tree.description)):
-        own = [(verb, lost) for verb, names, lost in did if names.split(",")[0] == x.name]
+        own = [e for e in events if e.name == x.name]
         force, friction, closed = found.forces[:, k, 0], found.forces[:, k, 1], found.states[:, k] > 0
         if not own and not closed.any():
             continue
         at = int(np.argmax(force))
         share = float(spans[closed[:-1]].sum() / spans.sum()) if spans.sum() > 0.0 else 0.0
         impulse = float(np.max(run[f"{x.name}.impulse"], initial=0.0))
-        impacts, lost = sum(verb == REACH for verb, _ in own), sum(lost for _, lost in own)
+        impacts, lost = sum(e.impact for e in own), sum(e.lost for e in own)
         largest = float(np.abs(friction).max(initial=0.0))
         out.append(TouchRecord(x.name, impacts, len(own), share, float(force[at]), float(run.t[at]), largest, impulse, lost))
     return out

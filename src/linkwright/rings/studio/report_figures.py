@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import SAME_NUMBER, System, Trajectory, UsageError, counted, curve_extremes, nearest, show, unit_of
+from linkwright.api import SAME_NUMBER, System, Trajectory, UsageError, contact, counted, curve_extremes, nearest, show, unit_of
 from linkwright.rings.design.cycle_averages import time_mean
 from linkwright.rings.design.link_dimensions import LinkDimension, WheelRadius, link_dimensions, wheel_radii
 from linkwright.rings.studio import picture, plots, style
@@ -324,7 +324,8 @@ def run_panels(run: Trajectory) -> list[ReportPanel]:
     singles = [j.name for j in d.joints if j.name in run.channels and run._channel(j.name).dimension in ("angle", "length")]
     lead = (driven or [n for n in singles if run[n].ndim == 1])[:MOST_CURVES]
     same = tuple(n for n in lead if run.dimension(n) == run.dimension(lead[0])) if lead else ()
-    acted = [n for n in run.columns if n.endswith((".torque", ".force")) and not n.startswith("motor.")]
+    pressed = tuple(n for x in contact.touches(d) if (n := f"{x.name}.force") in run.columns)
+    acted = [n for n in run.columns if n.endswith((".torque", ".force")) and not n.startswith("motor.") and n not in pressed]
     efforts = [n for n in acted if run.columns[n].values.ndim == 1]
     alike = tuple(n for n in efforts if run.dimension(n) == run.dimension(efforts[0]))[:MOST_CURVES] if efforts else ()
     out = [
@@ -332,6 +333,7 @@ def run_panels(run: Trajectory) -> list[ReportPanel]:
         ReportPanel("Speed" + _of(same), tuple(f"{n}.v" for n in same)),
         *(p for p in motion_panels(run, "t") if p.names != same),
         ReportPanel("Drive torques and forces" if len(alike) != 1 else f"{alike[0]}, applied", alike),
+        ReportPanel("Contact forces" if len(pressed) != 1 else pressed[0], pressed[:MOST_CURVES]),
         ReportPanel("Energy", tuple(n for n in ("energy.kinetic", "energy.potential", "energy.total") if n in run.channels)),
     ]
     return [p for p in out if p.names]

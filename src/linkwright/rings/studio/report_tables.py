@@ -30,6 +30,7 @@ from linkwright.rings.design.cycle_loads import CycleLoads
 from linkwright.rings.design.cylinders import CylinderTable
 from linkwright.rings.design.summary import NEAR_ANGLES, Range, Summary, TravelEnds, transmission_note
 from linkwright.rings.studio.report_parts import note, pair, shown, table
+from linkwright.rings.studio.scene_contacts import LOST
 
 MOST_SINGULAR_PLACES = 4  # singular positions that are described
 MOST_ROWS = 18  # of a table; the least loaded pins are left to the page
@@ -37,8 +38,6 @@ MOST_RANGES = 10
 TRANSMISSION = "transmission at"
 DEAD = 1e-6  # rad: a transmission angle below this is zero
 MOST_EXTREME_PLACES = 2  # at which one extreme is reached
-
-LOST = "energy lost"  # value of an event that was an impact
 
 
 def amount(system: System, value: float, kind: str) -> str:

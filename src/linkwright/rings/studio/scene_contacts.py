@@ -68,6 +68,27 @@ class TouchForces:
         return [(f, int(s)) for f, s in zip(self.forces[sample], self.states[sample], strict=True)] if self.known else None
 
 
+class TouchEvent(NamedTuple):
+    """What became of a touch at an event: it closed (an impact), opened, began to slip or to stick; energy lost in J."""
+
+    time: float
+    name: str
+    impact: bool
+    lost: float
+
+
+def touch_events(c: Trajectory) -> list[TouchEvent]:
+    """Impacts and changes of state of all touches of a run."""
+    names, out = {x.name for x in contact.touches(c.skel.tree.description)}, []
+    for e in c.events:
+        verb, _, named = str(e.values.get("did", "")).partition(" ")
+        if (name := named.split(",")[0]) in names:
+            out.append(TouchEvent(e.time, name, verb == REACHED, float(e.values.get(LOST, 0.0))))
+    return out
+
+
+REACHED = "reach"  # of what events did: surfaces have met
+LOST = "energy lost"  # value of an event that was an impact
 STICKS = 1  # state of a touch in the channels of a run
 
 

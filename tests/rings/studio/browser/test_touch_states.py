@@ -36,7 +36,7 @@ HUNDREDTH = 0.011  # coordinates are written to two digits
 
 
 def expected(run: lw.Trajectory, name: str) -> dict[str, np.ndarray]:
-    """Share of the run's time at which a state begins and ends, by the channel of states; of impacts, by that of impulses."""
+    """Share of the run's time at which a state begins and ends, by the channel of states; of impacts, by the events."""
     place = WIDE * (run.t - run.t[0]) / (run.t[-1] - run.t[0])
     keep = np.diff(run.t) > 0.0
     start, end, state = place[:-1][keep], place[1:][keep], run[f"{name}.state"][:-1][keep]
@@ -44,7 +44,8 @@ def expected(run: lw.Trajectory, name: str) -> dict[str, np.ndarray]:
     first, last = start[np.r_[0, cut]], end[np.r_[cut - 1, len(end) - 1]]
     kind = state[np.r_[0, cut]]
     found = {word: np.stack([first[kind == k], last[kind == k]], axis=1).ravel() for k, word in enumerate(STATES)}
-    return found | {"impact": place[run[f"{name}.impulse"] > 0.0]}
+    hits = [WIDE * (e.time - run.t[0]) / (run.t[-1] - run.t[0]) for e in run.events if e.name == f"{name} touches"]
+    return found | {"impact": np.array(hits)}
 
 
 def test_states_and_impacts_of_every_touch_under_the_time_bar(desk: Callable[..., Desk], tmp_path: Path) -> None:
@@ -52,6 +53,7 @@ def test_states_and_impacts_of_every_touch_under_the_time_bar(desk: Callable[...
     run = m.simulate(1.2, sample_interval=0.01)
     here = desk(live.write(m, tmp_path / "run.html", run=run), "#mode=run&s=0&play=0")
     drawn = dict(here.ask(DRAWN))
+    assert sum(d["impact"].count("M") for d in drawn.values()) == run.certificate.touch_impacts > 2
     touches = [n.removesuffix(".state") for n in run.channels if n.startswith("stand.") and n.endswith(".state")]
     assert touches and list(drawn) == touches
     seen = set()

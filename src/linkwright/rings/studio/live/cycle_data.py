@@ -42,7 +42,7 @@ from linkwright.mechanics.closing.idle_motions import idle_rows
 from linkwright.rings.design.drive_duty import cycle_axis
 from linkwright.rings.design.effort_jumps import jump_notes, jumps
 from linkwright.rings.studio.live.mechanism_script import walked_by_page
-from linkwright.rings.studio.scene_contacts import TouchForces
+from linkwright.rings.studio.scene_contacts import TouchForces, touch_events
 
 COMPARED = 9  # samples of a cycle at which Python's own loads are given along
 MOST_CHANNELS = 60
@@ -309,16 +309,8 @@ def _touches(system: System, run: Trajectory) -> dict[str, Any] | None:
     force = forces.forces[..., :1] * n + forces.forces[..., 1:] * across
     names = [x.name for x in contact.touches(system.description)]
     places = {"names": names, "at": encoded(found.first), "force": encoded(force), "state": encoded(forces.states)}
-    return places | {"impacts": _impacts(run, names), "largest": forces.largest}
-
-
-def _impacts(run: Trajectory, names: list[str]) -> list[dict[str, Any]]:
-    """Impulses of impacts, in N s, each at the first sample after it."""
-    out = []
-    for i, name in enumerate(names):
-        values = run[f"{name}.impulse"] if f"{name}.impulse" in run.channels else np.zeros(len(run))
-        out += [{"touch": i, "t": float(run.t[k]), "impulse": float(values[k])} for k in np.flatnonzero(values)]
-    return out
+    impacts = [{"touch": names.index(x.name), "t": x.time, "lost": x.lost} for x in touch_events(run) if x.impact]
+    return places | {"impacts": impacts, "largest": forces.largest}
 
 
 def interesting(system: System, run: Trajectory) -> list[str]:

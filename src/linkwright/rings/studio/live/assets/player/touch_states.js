@@ -30,7 +30,7 @@
     const x = row.stretches.find((one) => t < one.to) || row.stretches[row.stretches.length - 1];
     const hit = row.impacts.find((one) => Math.abs(one.t - t) <= near);
     const said = x ? `${row.name}: ${WORDS[x.state]} from ${secondsOf(x.from)} to ${secondsOf(x.to)}` : row.name;
-    return hit ? `${said}; impact at ${secondsOf(hit.t)}, ${LW.withUnit(LW.number(hit.impulse, 3), "N s")}` : said;
+    return hit ? `${said}; impact at ${secondsOf(hit.t)}, ${LW.format(hit.lost, "energy")} lost` : said;
   };
 
   // a touch over the whole run, for those who do not see the row

@@ -78,7 +78,7 @@ interface PageRun {
   v: Encoded;
   near: Encoded;
   off: { name: string; open: Encoded }[];
-  touches: { names: string[]; at: Encoded; force: Encoded; state: Encoded; impacts: { touch: number; t: number; impulse: number }[]; largest: number } | null;
+  touches: { names: string[]; at: Encoded; force: Encoded; state: Encoded; impacts: { touch: number; t: number; lost: number }[]; largest: number } | null;
   channels: RunChannel[];
   main: string[];
   events: { t: number; text: string }[];
