@@ -1,13 +1,18 @@
-"""Joint values at the very end of a reach, where two branches meet and round-off decides on which side the wish lies."""
+"""Positions at the very end of a reach, where two branches meet: wishes that round-off puts on either side, and where the end is."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
+from scipy.optimize import least_squares
 
 import linkwright as lw
+from linkwright.api import compiled_of
 from linkwright.errors import AssemblyError
+from linkwright.mechanics.closing.continuation import dead_center, walk
+from linkwright.motion.cycle import prepared
 from tests.refusals import refused
 from tests.sweeps import sweep
 
@@ -37,3 +42,26 @@ def test_a_slider_is_put_where_crank_and_rod_are_in_line(end: float, inwards: fl
     assert slider(near) == pytest.approx(slider(end) + 1e-6 * inwards, abs=1e-10) and 0.0 < near < math.pi
     with refused(AssemblyError, loop="C"):
         s.assemble({"C.slide": reach - 1e-6 * inwards})
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_dead_centers_are_folds_of_the_loops(way: float) -> None:
+    """The equations of a fold, phi = 0, J n = 0, n.n = 1, solved at once, against what a walk that stops before it extrapolates to.
+
+    The walk ends up to 3e-5 before the fold, where the least singular value is 1e-3: the series of four points leaves (3e-5)^2 or less.
+    """
+    m = lw.load("3-rrr-motors")
+    core = compiled_of(m.system)
+    ready = prepared(core.loops, core.start.instant, None, None, None)
+    end = way * ready.plan.span
+    last = walk(ready.tied, ready.begin, end, smallest_step=1e-7).at
+    size, q = len(last.q), np.concatenate([last.q, [last.t], last.v / np.linalg.norm(last.v)])
+
+    def fold(x: np.ndarray) -> np.ndarray:
+        n = x[size + 1 :]
+        c = ready.tied.at(x[:size], 0.0 * n, x[size], last.references)
+        return np.concatenate([c.phi, c.J @ n, [n @ n - 1.0]])
+
+    found = least_squares(fold, q, xtol=1e-15, ftol=1e-15, gtol=1e-15)
+    assert np.abs(found.fun).max() < 1e-14
+    assert abs(dead_center(ready.tied, last, end) - found.x[size]) < 1e-9

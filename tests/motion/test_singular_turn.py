@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -161,7 +162,8 @@ def test_static_forces_beside_it_are_right_away_from_it() -> None:
 def test_the_report_of_it_is_written_with_its_marks(tmp_path: Path, steps: int) -> None:
     text = scissor().report(tmp_path / "table.html", steps=steps).read_text(encoding="utf-8")
     assert "passes a singular position at cyl = 0.5184 m" in text and "values marked * depend on" in text
-    assert "1 singular position passed" in text and "a dead center." not in text
+    shown = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)  # programs of the page have sentences for other mechanisms
+    assert "1 singular position passed" in shown and "a dead center." not in shown
 
 
 def test_a_sample_exactly_in_it_has_loads_too() -> None:

@@ -39,6 +39,11 @@ class ChangePoint(NamedTuple):
     beyond: float
 
 
+def undetermined(slack: float, size: float) -> bool:
+    """True if a drive with this slack may turn fully or not: both in m, `size` the characteristic length of the mechanism."""
+    return EXACT * size < abs(slack) < UNSURE * size
+
+
 class Doubt(NamedTuple):
     """The way of a drive between change points (times of its law) that a walk does not pass rightly, and what is known of the nearest.
 

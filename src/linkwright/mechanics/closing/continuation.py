@@ -27,6 +27,7 @@ LONGEST_STEP = 0.3  # dimensionless (radians, or multiples of kappa)
 CAREFUL_STEP = 0.02  # near a singular position
 NEAR_SINGULAR = 0.05  # smallest counted singular value that calls for care
 MOST_STEPS = 20_000  # of one walk, those tried again included; about 1,700 rad of a four-bar linkage
+FOLD_POINTS = 4  # from which a fold is extrapolated, at 1, 4, 9 and 16 times the distance
 WINDOW = 1e-3  # directions weaker than this are predicted, not corrected
 
 
@@ -105,17 +106,31 @@ def _walked(loops: Loops, begin: Walker, end: float, floor: float, steps: list[W
 def dead_center(loops: Loops, stopped: Instant, end: float) -> float:
     """The t at which a walk that stopped short would fold back, from its last point.
 
-    There q - q* grows with the square root of t* - t, so speed and acceleration with respect to t give the rest of
-    the way: t* - t = |v|^2 / (2 v.a).
+    There q - q* is a series in the square root of t* - t. So the rest of the way that speed and acceleration at one point tell,
+    `_rest`, is not all of it: t* = t + r + c1 r^1.5 + c2 r^2 + ... Points further back on the branch give the numbers c.
     """
     if stopped.t == end:
         return end
-    c = loops.at(stopped.q, stopped.v, stopped.t, stopped.references)
-    v, a = stopped.v / loops.columns, -loops.factored(c, 1e-12).solve(c.k / loops.row_scale)
+    rest = _rest(loops, stopped)
+    if not 0.0 < rest / (end - stopped.t) < 1e-2:
+        return stopped.t
+    here, rows = start(loops, stopped.q, stopped.references, stopped.t), [(0.0, 1.0)]
+    for n in range(2, FOLD_POINTS + 1):
+        here = walk(loops, here, stopped.t - (n * n - 1) * rest)
+        rows.append(((here.at.t - stopped.t) / rest, _rest(loops, here.at) / rest))
+    t, r = np.array(rows).T
+    if not (np.diff(r) > 0.5).all():  # r is about 1, 4, 9, 16; not so where something else than this fold is met on the way
+        return stopped.t + rest
+    series = np.column_stack([np.ones(len(r)), *(-(r ** (1.0 + 0.5 * k)) for k in range(1, len(r)))])
+    return stopped.t + rest * float(np.linalg.solve(series, t + r)[0])
+
+
+def _rest(loops: Loops, at: Instant) -> float:
+    """The time to the fold ahead as q - q* ~ sqrt(t* - t) has it: |v|^2 / (2 v.a), by speed and acceleration with respect to t."""
+    c = loops.at(at.q, at.v, at.t, at.references)
+    v, a = at.v / loops.columns, -loops.factored(c, 1e-12).solve(c.k / loops.row_scale)
     growth = float(v @ a)
-    rest = float(v @ v) / (2.0 * growth) if growth != 0.0 else 0.0
-    toward = 0.0 < rest / (end - stopped.t) < 1e-2
-    return stopped.t + rest if toward else stopped.t
+    return float(v @ v) / (2.0 * growth) if growth != 0.0 else 0.0
 
 
 def _advance(loops: Loops, here: Walker, step: float, end: float) -> Walker | None:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwright.api import UsageError
-from linkwright.motion.change_points import EXACT, UNSURE
+from linkwright.mechanics.constraints.loops import characteristic_length
+from linkwright.motion.change_points import undetermined
 from linkwright.rings.synthesis.linkage import Linkage
 
 Array = np.ndarray
@@ -90,8 +91,9 @@ class CrankLinkage:
     @property
     def full_turn(self) -> bool | None:
         """True if the crank turns fully; None where it cannot be determined, as `motion.change_points` has it."""
-        size = max(abs(x) for x in self.lengths.values())
-        return None if EXACT * size < abs(self.slack) < UNSURE * size else self.circuits()[0].full
+        joints = [self.a, self.b, self.c, self.c if self.d is None else self.d]  # the slider's joint lies at its pin
+        size = characteristic_length(np.array([[z.real, z.imag] for z in joints]))
+        return None if undetermined(self.slack, size) else self.circuits()[0].full
 
     def closed(self, theta: Array, sigma: Array) -> tuple[Array, Array]:
         """Return the pins b and c at absolute crank angles."""
