@@ -664,9 +664,9 @@ class StructureCode:
 
     def planned_on(self, numbers: DesignNumbers, kernels: Kernels) -> KernelStructure:
         """Kernels whose plans are made on the numbers of one mechanism."""
-        own = kernels_of_numbers(numbers, kernels)
+        key = f"{kernels.model_text} {kernels.loops.kappa!r}"
         with _lock:
-            return _lately(self.planned, f"{own.model_text} {own.loops.kappa!r}", lambda: KernelStructure(own, self))
+            return _lately(self.planned, key, lambda: KernelStructure(kernels_of_numbers(numbers, kernels), self))
 
 
 class KernelStructure:
