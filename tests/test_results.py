@@ -62,6 +62,13 @@ def study() -> Any:
     return lw.study("four-bar", {"L1": "0.28..0.32 / 3"}, ["max A.torque", "rms A.torque"])
 
 
+def loose() -> Any:
+    gear = {"joints": ["A", "D"], "radii": ["20 mm", "40 mm"], "play": "0.1 mm"}
+    bodies = {"ground": {"pins": ["A", "D"]}, "pinion": {"pins": ["A"]}, "wheel": {"pins": ["D"]}}
+    drawing = {"A": [0, 0], "D": [0.06, 0]}
+    return lw.load({"name": "loose", "plane": "xy", "drawing": drawing, "bodies": bodies, "gears": {"g": gear}, "drive": {"A": "60 rpm"}})
+
+
 @cache
 def crossing() -> Any:
     s = lw.load("carpet-scraper").system
@@ -115,6 +122,7 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "LoadHistory": lambda: four_bar().load("C", on="rocker"),
     "LoadCases": lambda: four_bar().load_cases(),
     "Loads": lambda: four_bar().system.inverse(four_bar().system.start),
+    "LostMotion": lambda: loose().lost_motion("D", steps=4),
     "MotorChoices": lambda: four_bar().choose_motor(gearbox=False),
     "OptimizationResult": optimum,
     "ParetoFront": lambda: lw.load(SLIDER_CRANK).optimize(

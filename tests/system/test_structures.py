@@ -50,6 +50,7 @@ VERBS = {
     "m.time_optimal": lambda m, s, st, f: m.time_optimal({joint(m): [0.0, 1.0]}, {joint(m): "1 N m"}),
     "m.follow": lambda m, s, st, f: m.follow({joint(m): [0.0, 1.0]}, [0.0, 1.0]),
     "m.holding_range": lambda m, s, st, f: m.holding_range(),
+    "m.lost_motion": lambda m, s, st, f: m.lost_motion(joint(m)),
     "m.info": lambda m, s, st, f: str(m.info()),
     "m.limits": lambda m, s, st, f: m.limits(joint(m)),
     "m.workspace": lambda m, s, st, f: m.workspace({joint(m): "0..1 / 3"}, "reach"),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from linkwright.rings.design.flywheel import Flywheel
     from linkwright.rings.design.holding_range import HoldingRange
     from linkwright.rings.design.load_cases import LoadCases
+    from linkwright.rings.design.lost_motion import LostMotion
     from linkwright.rings.design.motor_choice import MotorChoices
     from linkwright.rings.design.optimization.balancing import Balanced
     from linkwright.rings.design.optimization.pareto_front import ParetoFront
@@ -316,6 +317,47 @@ class MechanismVerbs:
         from linkwright.rings.design.holding_range import holding_range
 
         return holding_range(self, drive, steps=steps, start=start, stop=stop)
+
+    def lost_motion(
+        self: Mechanism,
+        output: str,
+        drive: str | None = None,
+        *,
+        steps: int = 72,
+        start: float | str | None = None,
+        stop: float | str | None = None,
+    ) -> LostMotion:
+        """Compute how far an output moves within all plays while the drives hold, at every position of a cycle.
+
+        Plays are the `clearance` of pins and sliders and the `play` of gears and couplings. The cycle is the one with ideal joints. The
+        lost motion is of first order in the plays, its derivatives are exact, and every play adds its worst case.
+
+        Parameters
+        ----------
+        output : str
+            Channel of an angle or a length: "D", "rocker.angle", "ram.P.x".
+        drive : str, optional
+            Joint or cylinder that is driven while other drives hold still. By default the first drive of the model.
+        steps : int, default 72
+            Number of equal steps. The result has one position more.
+        start : float or str, optional
+            Position at which the drive begins ("30 deg", "800 mm"). By default the start position of the model.
+        stop : float or str, optional
+            Position at which the drive ends. By default it makes a full turn, or moves to the end of its travel and back.
+
+        Returns
+        -------
+        LostMotion
+            Lost motion to each side at every position and the contribution of each play, as a table.
+
+        Raises
+        ------
+        LinkwrightError
+            If the model has no play, or redundant constraints tie a play to others.
+        """
+        from linkwright.rings.design.lost_motion import lost_motion
+
+        return lost_motion(self, output, drive, steps=steps, start=start, stop=stop)
 
     def cam(self: Mechanism, name: str | None = None, *, motion: Any = None, steps: int = 1440) -> CamDesign:
         """Return a cam: profile (`steps` samples), pressure angle, undercutting, and over a `motion` contact force and lift-off."""
