@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from linkwright.mechanics.constraints import coupling as coupling_constraints
     from linkwright.mechanics.constraints import driver as driven_constraints
     from linkwright.mechanics.constraints import loops as loop_constraints
+    from linkwright.mechanics.constraints import single_row as single_rows
     from linkwright.mechanics.dynamics import terms as equation_terms
     from linkwright.mechanics.dynamics import tree as dynamics
     from linkwright.mechanics.instant import Instant as Instant
@@ -174,6 +175,7 @@ if TYPE_CHECKING:
     from linkwright.results import motion_checks as motion_checks
     from linkwright.results import records as records
     from linkwright.results import singular_positions as singular_positions
+    from linkwright.results.channels import graph as channel_graph
     from linkwright.results.channels import loads as load_channels
     from linkwright.results.measures import Measure as Measure
     from linkwright.results.measures.extremes import curve_extremes as curve_extremes
@@ -239,9 +241,11 @@ if TYPE_CHECKING:
 SPACES = {  # modules of the interface
     "argument_types": "errors.arguments",
     "belt_constraints": "mechanics.constraints.belt",
+    "channel_graph": "results.channels.graph",
     "channel_kinds": "results.channels",
     "check_results": "results.checks",
     "closing": "mechanics.closing.newton",
+    "contact": "mechanics.contact",
     "coordinates": "model.coordinates",
     "coupling_constraints": "mechanics.constraints.coupling",
     "curve_lines": "model.curves.polynomial",
@@ -260,7 +264,6 @@ SPACES = {  # modules of the interface
     "expressions": "text.expressions",
     "feedback": "simulation.feedback.base",
     "file_editing": "model.file.save_in_place",
-    "contact": "mechanics.contact",
     "file_nodes": "model.file.text_nodes",
     "files": "files",
     "forces": "mechanics.forces",
@@ -281,18 +284,19 @@ SPACES = {  # modules of the interface
     "load_channels": "results.channels.loads",
     "loop_constraints": "mechanics.constraints.loops",
     "measures": "results.measures",
+    "memory_and_threads": "numerics.memory_and_threads",
     "modelfile": "model.file",
     "motion_checks": "results.motion_checks",
     "parameters": "model.parameters",
     "patterns": "text.patterns",
     "plausibility": "model.plausibility",
-    "memory_and_threads": "numerics.memory_and_threads",
     "programs": "compiler.program",
     "ranges": "text.ranges_and_tolerances",
     "readings": "text.unit_meaning",
     "records": "results.records",
     "scalars": "numerics.scalars",
     "sheets": "files.csv_and_excel",
+    "single_rows": "mechanics.constraints.single_row",
     "singular_positions": "results.singular_positions",
     "sobol_points": "numerics.sobol",
     "solve_orders": "topology.solution_order",

@@ -30,8 +30,12 @@ from linkwright.api import (
     Table,
     Trajectory,
     UsageError,
+    channel_graph,
     compiled_of,
     counted,
+    curve_lines,
+    description,
+    driven_constraints,
     elements,
     factor,
     is_rotary,
@@ -39,13 +43,9 @@ from linkwright.api import (
     linalg,
     listing,
     show,
+    single_rows,
     unit_of,
 )
-from linkwright.mechanics.constraints.driver import driven
-from linkwright.mechanics.constraints.single_row import free_rows
-from linkwright.model.curves.polynomial import Line
-from linkwright.model.description import Drive
-from linkwright.results.channels.graph import Batch
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -173,7 +173,7 @@ def plays_of(d: Description) -> tuple[Play, ...]:
 def with_ideal_joints(m: Mechanism) -> Mechanism:
     """Return the mechanism with the clearances of its joints held at the middle of their play."""
     held = [row for x in plays_of(m.description) for row in x.rows if _is_coordinate(m.description, row)]
-    return Mechanism(replace(m.description, drives=(*m.description.drives, *(Drive(name, "position", 0.0) for name in held))))
+    return Mechanism(replace(m.description, drives=(*m.description.drives, *(description.Drive(name, "position", 0.0) for name in held))))
 
 
 def _is_coordinate(d: Description, row: str) -> bool:
@@ -228,14 +228,14 @@ class _Offsets:
         """The loops, then the plays that are coordinates, then the drives."""
         d, loops = self.core.description, self.core.loops
         names = [*(x for x in self.rows if _is_coordinate(d, x)), *self.drives]
-        law = Line(loops.kappa, 0.0)  # only scales the row of a cylinder: the offsets are differences
-        return loops.with_([driven(d, name, law) for name in names])
+        law = curve_lines.Line(loops.kappa, 0.0)  # only scales the row of a cylinder: the offsets are differences
+        return loops.with_([driven_constraints.driven(d, name, law) for name in names])
 
     @cached_property
     def order(self) -> tuple[list[int], list[int], list[int]]:
         """Rows of the loops that hold, of the plays and of the drives."""
         skel, places, at = self.core.skel, dict[str, int](), 0
-        inner, free = len(self.core.loops.constraints), set(free_rows(skel))
+        inner, free = len(self.core.loops.constraints), set(single_rows.free_rows(skel))
         for i, x in enumerate(self.constraints.constraints):
             for label in x.labels:
                 key = f"{x.name}.{label}"
@@ -294,7 +294,7 @@ class _Offsets:
             dq = np.array([[kinematics.qdot(skel, q, x) for x in each.T] for q, each in zip(c.q, motions, strict=True)]).transpose(0, 2, 1)
         rest = np.zeros_like(c.v)
         near = np.array([skel.pack(x) for x in c.references]).reshape(len(c), skel.cut_size)
-        batch = Batch(self.core.loops, {"q": c.q, "v": rest, "a": rest, "near": near})
+        batch = channel_graph.Batch(self.core.loops, {"q": c.q, "v": rest, "a": rest, "near": near})
         found = batch.slopes([c._channel(output)], {"q": dq}).get(output)
         if found is None or found.ndim != 2:
             raise UsageError(

@@ -28,6 +28,7 @@ from linkwright.api import (
     Trajectories,
     Trajectory,
     UsageError,
+    channel_graph,
     check_results,
     compiled_of,
     element_limits,
@@ -39,7 +40,6 @@ from linkwright.api import (
 )
 from linkwright.compiler import native
 from linkwright.drives import prescribed
-from linkwright.results.channels.graph import UNTRACEABLE
 from linkwright.rings.design.studies.analyses import Case, Cycle, Equilibrium, Run, source_of
 from linkwright.rings.design.studies.element_limits import JudgedRows, StudyLimits, failure, has_motor_plate, named
 from linkwright.rings.design.studies.varied_numbers import VariedNumbers
@@ -85,7 +85,7 @@ class BatchedRuns:
             if not all(map(trial.source.quick, made.names(trial))):  # a run by itself has loads, and checks that lanes have not
                 return None
             made.channels(trial)
-        except (LinkwrightError, trace_graph.TracingError, *UNTRACEABLE):  # among them options that a batch has not
+        except (LinkwrightError, trace_graph.TracingError, *channel_graph.UNTRACEABLE):  # among them options that a batch has not
             return None
         return made if trial.ok.all() else None
 
