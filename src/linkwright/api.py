@@ -87,7 +87,6 @@ if TYPE_CHECKING:
     from linkwright.mechanics.constraints import coupling as coupling_constraints
     from linkwright.mechanics.constraints import driver as driven_constraints
     from linkwright.mechanics.constraints import loops as loop_constraints
-    from linkwright.mechanics.constraints import single_row as single_rows
     from linkwright.mechanics.dynamics import terms as equation_terms
     from linkwright.mechanics.dynamics import tree as dynamics
     from linkwright.mechanics.instant import Instant as Instant
@@ -95,7 +94,6 @@ if TYPE_CHECKING:
     from linkwright.mechanics.inverse.loads import meshes_not_modeled as meshes_not_modeled
     from linkwright.mechanics.kinematics import motion as kinematics
     from linkwright.mechanics.kinematics.motion import motion as motion
-    from linkwright.mechanics.kinematics.motion import qdot as qdot
     from linkwright.mechanics.kinematics.skeleton import pose_of as pose_of
     from linkwright.model import coordinates as coordinates
     from linkwright.model import curves as curves
@@ -296,7 +294,6 @@ SPACES = {  # modules of the interface
     "records": "results.records",
     "scalars": "numerics.scalars",
     "sheets": "files.csv_and_excel",
-    "single_rows": "mechanics.constraints.single_row",
     "singular_positions": "results.singular_positions",
     "sobol_points": "numerics.sobol",
     "solve_orders": "topology.solution_order",
@@ -346,7 +343,6 @@ NAMES = {  # module: its classes and functions
     "mechanics.inverse.loads": ("meshes_not_modeled",),
     "mechanics.kinematics.motion": (
         "motion",
-        "qdot",
     ),
     "mechanics.kinematics.skeleton": ("pose_of",),
     "model.coordinates": (

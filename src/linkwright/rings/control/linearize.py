@@ -29,10 +29,10 @@ from linkwright.api import (
     drive_base,
     factor,
     kernel_sets,
+    kinematics,
     loop_constraints,
     nearest,
     programs,
-    qdot,
     quantity,
     trace_graph,
 )
@@ -245,7 +245,7 @@ def seeds(plant: Plant, program: programs.Program) -> list[Any]:
     m, skel = plant.manifold, plant.eq.loops.skel
     at_q, at_v = places(program, "q"), places(program, "v")
     shifted = [
-        {**dict(zip(at_q, qdot(skel, plant.q, d), strict=True)), **dict(zip(at_v, g, strict=True))}
+        {**dict(zip(at_q, kinematics.qdot(skel, plant.q, d), strict=True)), **dict(zip(at_v, g, strict=True))}
         for d, g in zip(m.Lambda.T, m.Gamma.T, strict=True)
     ]
     return [*shifted, *(dict(zip(at_v, d, strict=True)) for d in m.Lambda.T), *places(program, "x")]

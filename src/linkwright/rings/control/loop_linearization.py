@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import UsageError, closing, factor, kinematics, linalg, loop_constraints, motion, qdot, spatial, tolerances, trace_graph
+from linkwright.api import UsageError, closing, factor, kinematics, linalg, loop_constraints, motion, spatial, tolerances, trace_graph
 from linkwright.compiler.derivatives import jacobian
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics.closing.idle_motions import idle_motions
@@ -102,7 +102,7 @@ def manifold(eq: Equations, tasks: Sequence[Task], q: np.ndarray, v: np.ndarray,
     J_t, _, m = task_rows(eq, tasks, qs, vs, near)
     c = loops.at(qs, vs, t, eq.loops.skel.unpack(qs, near), m)
     program = g.program([("rows", np.concatenate([c.J @ vs + c.b, J_t @ vs]))])
-    moves = [dict(enumerate(qdot(skel, q, column))) for column in Lambda.T]
+    moves = [dict(enumerate(kinematics.qdot(skel, q, column))) for column in Lambda.T]
     found = jacobian(program, np.concatenate([q, v]), moves)
     changed = np.zeros_like(unit)
     changed[: S.coordinates.stop] = -found.dense()

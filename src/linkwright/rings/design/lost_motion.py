@@ -43,7 +43,6 @@ from linkwright.api import (
     linalg,
     listing,
     show,
-    single_rows,
     unit_of,
 )
 
@@ -234,13 +233,13 @@ class _Offsets:
     @cached_property
     def order(self) -> tuple[list[int], list[int], list[int]]:
         """Rows of the loops that hold, of the plays and of the drives."""
-        skel, places, at = self.core.skel, dict[str, int](), 0
-        inner, free = len(self.core.loops.constraints), set(single_rows.free_rows(skel))
+        places, at = dict[str, int](), 0
+        inner = len(self.core.loops.constraints)
         for i, x in enumerate(self.constraints.constraints):
             for label in x.labels:
                 key = f"{x.name}.{label}"
                 if i < inner:
-                    places |= {key: at} if key in free else {}
+                    places |= {key: at} if key in self.rows else {}
                 at += 1
         first = at - len([x for x in self.rows if x not in places]) - len(self.drives)
         later = iter(range(first, at))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import compile, compiled_of, drives, equation_terms, factor, load, qdot
+from linkwright.api import compile, compiled_of, drives, equation_terms, factor, kinematics, load
 from linkwright.mechanics.formulations.forward import forward
 from linkwright.mechanics.formulations.projection import Projection, constraint_inertia, decoupled, projector
 from linkwright.rings.papers import Item, compared
@@ -173,7 +173,7 @@ def _jacobian(s: Any, q: Any, v: Any) -> Any:
 
 def null_basis_rate(s: Any, st: Any, step: float = 1e-3) -> tuple[np.ndarray, np.ndarray]:
     """(V_2, dV_2/dt) of (4) along q' by differences of order four; each V_2 of a decomposition is turned onto the one at the state."""
-    rate = qdot(compiled_of(s).skel, st.q, st.v)
+    rate = kinematics.qdot(compiled_of(s).skel, st.q, st.v)
     V = factor(_jacobian(s, st.q, st.v)).null
 
     def at(x: float) -> np.ndarray:
@@ -187,7 +187,7 @@ def null_basis_rate(s: Any, st: Any, step: float = 1e-3) -> tuple[np.ndarray, np
 def rate_of_projector() -> Item:
     worst, on_motion, said = 0.0, 0.0, []
     for name, s, st in _motions():
-        J = _jacobian(s, st.q + 1e-30j * qdot(compiled_of(s).skel, st.q, st.v), st.v.astype(complex))
+        J = _jacobian(s, st.q + 1e-30j * kinematics.qdot(compiled_of(s).skel, st.q, st.v), st.v.astype(complex))
         rate = (-J.T @ np.linalg.solve(J @ J.T, J)).imag / 1e-30  # dP/dt = d(1 - J^+ J)/dt by a complex step
         V, V_rate = null_basis_rate(s, st)
         S = V_rate @ V.T

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import cross, kinematics, motion, qdot, spatial, tolerances
+from linkwright.api import cross, kinematics, motion, spatial, tolerances
 
 
 class Denoc(NamedTuple):
@@ -52,7 +52,7 @@ def denoc(skel: kinematics.Skeleton, q: Any, v: Any, subsystem: int) -> Denoc:
     """The matrices of one subsystem at a state."""
     nodes = skel.tree.subsystems[subsystem].nodes
     m = motion(skel, q, v)
-    moving = motion(skel, q + 1j * tolerances.COMPLEX_STEP * qdot(skel, q, v), np.asarray(v, complex))
+    moving = motion(skel, q + 1j * tolerances.COMPLEX_STEP * kinematics.qdot(skel, q, v), np.asarray(v, complex))
     N_l, N_d = _complement(skel, m, nodes)
     ahead = np.matmul(*_complement(skel, moving, nodes))
     blocks = [_extended(skel, m, i) for i in nodes]

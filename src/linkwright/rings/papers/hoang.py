@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from linkwright.api import compile, compiled_of, curve_extremes, dynamics, load, motion, qdot
+from linkwright.api import compile, compiled_of, curve_extremes, dynamics, kinematics, load, motion
 from linkwright.rings.papers import Item, compared
 from linkwright.rings.papers.denoc import denoc
 from linkwright.rings.papers.figures import FigureCurve, FigurePanel, drawing
@@ -214,7 +214,7 @@ def skew() -> Item:
     ahead = (
         np.imag(
             dynamics.mass_matrix(
-                compiled_of(s).skel, motion(compiled_of(s).skel, q + 1e-30j * qdot(compiled_of(s).skel, q, v), v.astype(complex))
+                compiled_of(s).skel, motion(compiled_of(s).skel, q + 1e-30j * kinematics.qdot(compiled_of(s).skel, q, v), v.astype(complex))
             )
         )
         / 1e-30

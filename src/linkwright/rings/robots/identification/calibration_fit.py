@@ -28,8 +28,8 @@ from linkwright.api import (
     degrees_of_freedom,
     is_hinge,
     is_rotary,
+    kinematics,
     nearest,
-    qdot,
     quantity,
 )
 from linkwright.rings.robots.identification.calibration_result import Calibration
@@ -296,7 +296,7 @@ def velocity_directions(system: System, q: np.ndarray, slopes: np.ndarray) -> np
     """Derivatives of q, (n, nq, k), in the directions of the velocities, (n, nv, k); they differ where there are quaternions."""
     if q.shape[1] == system.tree.nv:
         return slopes
-    maps = np.array([[qdot(compiled_of(system).skel, row, e) for e in np.eye(system.tree.nv)] for row in q], dtype=float).transpose(0, 2, 1)
+    maps = np.array([[kinematics.qdot(compiled_of(system).skel, row, e) for e in np.eye(system.tree.nv)] for row in q], dtype=float).transpose(0, 2, 1)
     return np.linalg.pinv(maps) @ slopes
 
 

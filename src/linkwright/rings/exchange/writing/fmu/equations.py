@@ -35,6 +35,7 @@ from linkwright.api import (
     errors,
     every_parameter,
     kernel_sets,
+    kinematics,
     lengths,
     load_channels,
     loop_constraints,
@@ -43,7 +44,6 @@ from linkwright.api import (
     nearest,
     patterns,
     programs,
-    qdot,
     records,
     scalars,
     trace_graph,
@@ -232,12 +232,12 @@ class Trace:
         skel = eq.loops.skel
         forward, back = eq.forward(q, v, tau, t, near), eq.projection(q, v, t, near)
         terms = eq.terms(q, v, t, near)
-        found = {"dq": qdot(skel, q, v), "a": forward["a"], "dx": dx, "lam": forward["lam"], "margin": forward["margin"]}
+        found = {"dq": kinematics.qdot(skel, q, v), "a": forward["a"], "dx": dx, "lam": forward["lam"], "margin": forward["margin"]}
         found |= {"project_q": back["q"], "project_v": back["v"], "project_margin": back["margin"]}
         found |= {name: back[name] for name in ("residual", "rate_residual")}
         found |= {**terms, "h": terms["h"] - tau}  # M a + h = J' lam, efforts included
         found["turned"] = cut_coordinates(skel, q, skel.unpack(q, near))
-        found["moved_q"] = normalized(skel, q + qdot(skel, q, v))
+        found["moved_q"] = normalized(skel, q + kinematics.qdot(skel, q, v))
         found |= self._closing(inputs, arrays, eq)
         reader = OutputReader(self.system, still.loops, inputs, arrays, x["a"], x["lam"], self.plan.start)
         chosen = reader.read(outputs, {u.name for u in self.plan.inputs}, set(state_names(self.kernels, self.plan)))
