@@ -341,9 +341,7 @@ NAMES = {  # module: its classes and functions
     ),
     "mechanics.instant": ("Instant",),
     "mechanics.inverse.loads": ("meshes_not_modeled",),
-    "mechanics.kinematics.motion": (
-        "motion",
-    ),
+    "mechanics.kinematics.motion": ("motion",),
     "mechanics.kinematics.skeleton": ("pose_of",),
     "model.coordinates": (
         "is_rotary",

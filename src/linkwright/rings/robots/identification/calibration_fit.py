@@ -296,7 +296,8 @@ def velocity_directions(system: System, q: np.ndarray, slopes: np.ndarray) -> np
     """Derivatives of q, (n, nq, k), in the directions of the velocities, (n, nv, k); they differ where there are quaternions."""
     if q.shape[1] == system.tree.nv:
         return slopes
-    maps = np.array([[kinematics.qdot(compiled_of(system).skel, row, e) for e in np.eye(system.tree.nv)] for row in q], dtype=float).transpose(0, 2, 1)
+    skel = compiled_of(system).skel
+    maps = np.array([[kinematics.qdot(skel, row, e) for e in np.eye(system.tree.nv)] for row in q], dtype=float).transpose(0, 2, 1)
     return np.linalg.pinv(maps) @ slopes
 
 
