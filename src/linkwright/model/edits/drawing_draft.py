@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from linkwright import elements
+from linkwright.elements import Clearance
 from linkwright.errors import LinkwrightError, ModelError, UsageError
 from linkwright.joints import JOINTS
 from linkwright.model.description import GROUND
@@ -21,6 +22,7 @@ from linkwright.model.edits.edit_sheet import EditSheet
 from linkwright.model.file.bodies import outline_of
 from linkwright.model.file.body_frames import Shape, read_shape
 from linkwright.model.file.geometry import add, rotate
+from linkwright.model.file.joints_section import LOOSE
 from linkwright.model.file.reading_context import Context
 from linkwright.model.file.repeat import expand
 from linkwright.model.file.text_nodes import FileNode
@@ -75,7 +77,7 @@ class DraftBody:
 
 @dataclass(frozen=True)
 class DraftJoint:
-    """A joint, or the hinge of a shared pin (`implicit`)."""
+    """A joint, or the hinge of a shared pin (`implicit`). One with clearance (`loose`) is drawn as its type and holds nothing."""
 
     name: str
     type: str
@@ -86,10 +88,11 @@ class DraftJoint:
     axis: At | None
     line: int
     implicit: bool = False
+    loose: bool = False
 
     @property
     def freedoms(self) -> int:
-        return JOINTS[self.type].nv
+        return JOINTS[LOOSE if self.loose else self.type].nv
 
 
 @dataclass(frozen=True)
@@ -171,7 +174,14 @@ class _Reader:
         for joint in (*self._hinges(explicit), *explicit):
             self.joints.setdefault(joint.name, joint)
         parts = {(section, part.name): part for section in PARTS for part in self._parts(section)}
+        for name in self._loose(parts) & self.joints.keys():
+            self.joints[name] = replace(self.joints[name], loose=True)
         return Draft(self.sheet.axes, self.points, self.bodies, self.joints, parts, tuple(self.problems))
+
+    def _loose(self, parts: Mapping[tuple[str, str], DraftPart]) -> set[str]:
+        """Joints with clearance, by their own section or a key of their entry: both parts move until they touch."""
+        found = {j for (section, _), part in parts.items() if section == Clearance.section for j in part.joints}
+        return found | {name for name, entry in self._entries("joints").items() if Clearance.word in (entry.entries or {})}
 
     # ---------------------------------------------------------------- helpers
 

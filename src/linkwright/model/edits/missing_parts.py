@@ -94,9 +94,9 @@ def missing(draft: Draft) -> list[DraftProblem]:
     freedoms = count(draft).freedoms
     drives = draft.section("drive")
     if moving and freedoms > 0 and not drives and not any(p.level == "missing" for p in out):
-        out.append(
-            DraftProblem("missing", "no_drive", f"{degrees_of_freedom(freedoms)} and no drive: put a motor on a hinge, slider or cylinder.")
-        )
+        touch = draft.section(elements.Contact.section)  # weight and springs move such a mechanism until its parts touch
+        text = f"{degrees_of_freedom(freedoms)} and no drive: put a motor on a hinge, slider or cylinder."
+        out.append(DraftProblem("note" if touch else "missing", "no_drive", text))
     elif moving and drives and 0 <= freedoms < len(drives):
         text = f"{counted(len(drives), 'drive')} for {degrees_of_freedom(freedoms)}: remove {len(drives) - freedoms}."
         out.append(DraftProblem("note", "too_many_drives", text, drives[-1].line, _ids("drive", [d.name for d in drives])))
