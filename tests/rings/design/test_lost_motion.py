@@ -171,6 +171,8 @@ def test_what_is_refused() -> None:
         m.lost_motion("D.v", steps=4)
     with refused(lw.UsageError, name="crank.B"):
         m.lost_motion("crank.B", steps=4)
+    with refused(lw.UsageError, name="B.contact.gap"):  # a corner of the plays, not a motion of the mechanism
+        m.lost_motion("B.contact.gap", steps=4)
     bodies = {"ground": {"pins": ["A", "B", "C"]}, "bar": {"pins": ["D", "E", "F"]}}
     bodies |= {f"link{i}": {"pins": pair} for i, pair in enumerate((["A", "D"], ["B", "E"], ["C", "F"]))}
     drawing = {"A": [0, 0], "B": [1, 0], "C": [2, 0], "D": [0.3, 1], "E": [1.3, 1], "F": [2.3, 1]}

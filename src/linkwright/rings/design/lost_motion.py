@@ -191,6 +191,9 @@ def lost_motion(m: Mechanism, output: str, drive: str | None, *, steps: int, sta
             "or `play:` to gears or a coupling.",
             name="clearances",
         )
+    touches = [f"{x.name}.contact" if isinstance(x, elements.Clearance) else x.name for x in m.description.touch_laws]
+    if any(output.startswith(f"{name}.") for name in touches):  # the ideal joint has no gap that could change
+        raise UsageError(f"'{output}' belongs to a contact. Lost motion is one of a joint, a body or a point of a body.", name=output)
     ideal = with_ideal_joints(m)
     c = ideal.cycle(drive or _lead(m.description), steps=steps, speed=0, start=start, stop=stop)
     dimension = c.dimension(output)
