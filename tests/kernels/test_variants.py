@@ -159,6 +159,22 @@ def test_rotors_count_in_the_recursion_too(rng):
     close(Sslm(recursion=True)(T, tau).a, Sslm(recursion=False)(T, tau).a)
 
 
+@pytest.mark.parametrize(
+    "tie", [{"gears": {"t": {"joints": ["M", "R"], "radii": [0.04, 0.06]}}}, {"couplings": {"t": {"from": "M", "to": "R", "ratio": -2 / 3}}}]
+)
+def test_two_balanced_rotors_whose_motion_is_given_leave_no_row_out(tie):
+    """No mass is off its axis, so nothing but the given motion couples the rows."""
+    wheel = {"mass": 1, "inertia": 0.3}
+    model = {
+        "plane": "xy", "drawing": {"M": [0, 0], "R": [0.1, 0]}, "drive": {"M": {"position": "1 rad * sin(2 rad/s * t)"}}, **tie,
+        "bodies": {"ground": {"pins": ["M", "R"]}, "a": {"pins": ["M"], "com": "M", **wheel}, "b": {"pins": ["R"], "com": "R", **wheel}},
+    }  # fmt: skip
+    run = lw.load(model).simulate(1.0)
+    np.testing.assert_allclose(run["R.v"], -4 / 3 * np.cos(2.0 * run.t), atol=1e-12)
+    torque = -(0.3 + 0.3 * 4 / 9) * 4.0 * np.sin(2.0 * run.t)  # both inertias at the first wheel
+    np.testing.assert_allclose(run["M.torque"], torque, atol=1e-11)
+
+
 def test_without_a_rod_it_is_the_mechanism_that_never_had_one(rng):
     text = yaml.safe_load(models.path("3-rrr-motors").read_text())
     full = lw.compile(lw.load("3-rrr-motors"))

@@ -316,6 +316,8 @@ class _Tried:
         for a, T, other in zip(self._solved, self.every, self.rows, strict=True):
             b = Sslm()(replace(other, order=order), T.h + T.columns)
             gap, size = np.abs(a.a - b.a).max(initial=0.0), np.abs(a.a).max(initial=0.0)
+            if len(b.watch) < len(a.watch):  # a row whose turn came before anything filled its pivot in was left out
+                return False
             if b.dropped or b.smallest_pivot < HEALTHY * a.smallest_pivot or gap > 1e-7 * (1.0 + size):
                 return False
         return True

@@ -5,7 +5,7 @@ A coupling without contact geometry passes a torque, but the force where its par
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -33,8 +33,14 @@ from linkwright.numerics.spatial import cross, cross_wrench
 
 
 def meshes_not_modeled(d: Description) -> dict[str, str]:
-    """Joints that such a coupling ties, and the coupling. A cam, a gear or a rack has its contact, so its bearing loads are known."""
-    return {name: c.name for c in elements.constraints(d) if c.hides_contact for name in c.joints}
+    """Joints that such a coupling ties, and the coupling. A cam, a gear or a rack has its contact, so its bearing loads are known.
+    Joints on one axis, such as those of a motor and its gearbox, pass their torque without a load on bearings."""
+    return {name: c.name for c in elements.constraints(d) if c.hides_contact and not _on_one_axis(d, c.joints) for name in c.joints}
+
+
+def _on_one_axis(d: Description, names: Sequence[str]) -> bool:
+    first, *others = (d.joint(name.partition(".")[0]) for name in names)
+    return all((x.type, x.first, x.frame_first) == (first.type, first.first, first.frame_first) for x in others)
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from linkwright.elements.base import either
+from linkwright.elements.base import either, needs
 from linkwright.errors import counted, listing, nearest
 from linkwright.joints import JOINTS, attitudes, speed_names
 from linkwright.model.description import Drive, Joint
 from linkwright.model.file.channel_laws import ChannelDimensions, varying
+from linkwright.model.file.gearboxes import motor_joint
 from linkwright.model.file.key_hints import spaced
 from linkwright.model.file.moves import read_moves
 from linkwright.model.file.reading_context import Context
@@ -38,10 +39,12 @@ from linkwright.text.units import (
 
 DRIVE_KEYS = ("speed", "position", "moves", "torque", "force", "dc_motor", "undriven")
 ACTUATOR_KEYS = ("gear_ratio", "limits")  # beside a torque, a force or `undriven`
+GEARBOX_KEYS = ("play", "restitution")  # beside any drive: see `gearboxes`
 DRIVE_TOGETHER = (
     either((*DRIVE_KEYS, *ACTUATOR_KEYS)),
     either(*DRIVE_KEYS, needed=False),
     either(ACTUATOR_KEYS, ("speed", "position", "moves", "dc_motor"), needed=False),
+    needs("restitution", "play"),
 )
 MOTOR: dict[str, Dimension] = {
     "Kt": TORQUE_CONSTANT, "Ke": TORQUE_CONSTANT, "R": RESISTANCE, "L": INDUCTANCE, "J": INERTIA, "gear_ratio": NONE,
@@ -98,7 +101,8 @@ def _drive(context: Context, name: str, node: FileNode, channels: ChannelDimensi
         if node.text.strip() == "free":
             raise node.error(f"{what}: 'free' has a new name: write 'undriven'.", name=what)
         return _by_dimension(context, name, node, slides, channels)
-    keys = node.keys(what, (*DRIVE_KEYS, *ACTUATOR_KEYS))
+    keys = node.keys(what, (*DRIVE_KEYS, *ACTUATOR_KEYS, *GEARBOX_KEYS))
+    gearbox = {k: keys.pop(k) for k in GEARBOX_KEYS if k in keys}
     acting = {k: keys.pop(k) for k in ACTUATOR_KEYS if k in keys}
     if len(keys) != 1 and not (acting and not keys):
         raise node.error(
@@ -111,12 +115,14 @@ def _drive(context: Context, name: str, node: FileNode, channels: ChannelDimensi
             f"{what}: `gear_ratio` and `limits` belong to a torque or force, not to `{kind}:`.{other}", name=what
         )
     gear_ratio, limits = _actuator(context, acting, FORCE if slides else TORQUE, what)
+    name = _behind_gearbox(name, gearbox, channels, what)
     position = LENGTH if slides else ANGLE
     if kind == "moves":
         return Drive(name, "moves", moves=read_moves(context, entry, (TIME, position), what), where=node.where)
     if kind == "dc_motor":
         motor, voltage = _motor(context, entry, slides, channels, f"{what}: dc_motor")
-        return Drive(name, "dc_motor", voltage, motor=motor, where=node.where)
+        own = tuple((k, x) for k, x in motor if not gearbox or k != "J")  # with play the inertia is one of the motor's joint
+        return Drive(name, "dc_motor", voltage, motor=own, where=node.where)
     if kind == "undriven":
         return Drive(name, "undriven", where=node.where, gear_ratio=gear_ratio, limits=limits)
     if kind == "force" and not slides:
@@ -124,6 +130,15 @@ def _drive(context: Context, name: str, node: FileNode, channels: ChannelDimensi
     dimension = {"speed": multiply(position, RATE), "position": position}.get(kind, FORCE if slides else TORQUE)
     value = varying(context, entry, dimension, channels, f"{what}: {kind}", motion=kind == "position")
     return Drive(name, "torque" if kind == "force" else kind, value, where=node.where, gear_ratio=gear_ratio, limits=limits)
+
+
+def _behind_gearbox(name: str, keys: Mapping[str, FileNode], channels: ChannelDimensions, what: str) -> str:
+    """The joint that a drive acts on: the motor's where the gearbox has play."""
+    if "restitution" in keys and "play" not in keys:
+        raise keys["restitution"].error(f"{what}: `restitution` belongs to impacts at the ends of a `play`. Give one.", name=what)
+    if "play" in keys and name in channels.lengths:
+        raise keys["play"].error(f"{what}: a cylinder has no gearbox, so it has no `play`. Take it out.", name=name)
+    return motor_joint(name) if "play" in keys else name
 
 
 def _actuator(context: Context, keys: Mapping[str, FileNode], effort: Dimension, what: str) -> tuple[Any, tuple[Any, Any]]:

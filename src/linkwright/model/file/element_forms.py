@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from linkwright import elements
-from linkwright.elements import Clearance, Stop
+from linkwright.elements import Clearance, Coupling, Stop
 from linkwright.model.file.belts import read_belt
 from linkwright.model.file.cams import read_cam
 from linkwright.model.file.contacts import read_clearance, read_contact, read_surface
 from linkwright.model.file.couplings import read_coupling
 from linkwright.model.file.cylinders import read_cylinder
 from linkwright.model.file.elements import Elements
+from linkwright.model.file.gearboxes import read_gearboxes
 from linkwright.model.file.gears import read_gear
 from linkwright.model.file.rods import read_rod
 from linkwright.model.file.stops import read_stop, strokes
@@ -34,7 +35,7 @@ FORMS: dict[str, Callable[[Elements, str, FileNode], Any]] = {  # `form` of an e
 
 def read_elements(reader: Elements, keys: dict[str, FileNode], loose: Sequence[tuple[str, FileNode]]) -> Mapping[str, tuple[Any, ...]]:
     """Return the elements of a model by field of a description; strokes of sliders and cylinders are stops, the first ones.
-    `loose` are clearances that entries of joints give."""
+    `loose` are clearances that entries of joints give, and gearboxes with play are couplings that entries of drives give."""
     out: dict[str, tuple[Any, ...]] = dict.fromkeys(elements.HELD, ())
     for section in elements.SECTIONS:
         if section in keys:
@@ -43,6 +44,7 @@ def read_elements(reader: Elements, keys: dict[str, FileNode], loose: Sequence[t
                 out[elements.held_in(type(x))] += (x,)
     held = elements.held_in(Stop)
     out[elements.held_in(Clearance)] += tuple(read_clearance(reader, name, entry) for name, entry in loose)
+    out[elements.held_in(Coupling)] += read_gearboxes(reader, keys.get("drive"), tuple(x.name for x in out[elements.held_in(Coupling)]))
     return {**out, held: (*strokes(reader, keys), *out[held])}
 
 

@@ -26,6 +26,7 @@ from linkwright.model.file.channel_laws import ChannelDimensions
 from linkwright.model.file.drives import read_cuts, read_drives, read_start
 from linkwright.model.file.element_forms import read_elements
 from linkwright.model.file.elements import Elements
+from linkwright.model.file.gearboxes import add_motors
 from linkwright.model.file.joints_section import joint_places, read_joints
 from linkwright.model.file.overrides import apply_overrides, changed_singly, is_single, overridden
 from linkwright.model.file.reading_context import Context, read_abbreviations, read_parameters
@@ -251,6 +252,7 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
     context.joint_places = joint_places(keys.get("joints"))
     shapes = read_shapes(context, keys.get("bodies"), keys.get("guess"))
     found_joints = read_joints(context, shapes, keys.get("joints"), keys.get(Clearance.section))
+    found_joints = add_motors(context, shapes, found_joints, keys.get("drive"))
     joints = found_joints.joints
     elements = Elements(context, shapes, joints)
     lines = tuple(name for section in COORDINATES if section in keys for name in keys[section].mapping(section))

@@ -33,7 +33,7 @@ from linkwright.model.curves.laws import LAWS
 from linkwright.model.curves.tables import INTERPOLATIONS
 from linkwright.model.file.backdrop import BACKDROP_KEYS, FILES
 from linkwright.model.file.bodies import BAR_KEYS, BODY_KEYS, MASS_KEYS, MESH_KEYS, PLATE_KEYS, SECTION_KEYS, TENSOR_KEYS
-from linkwright.model.file.drives import ACTUATOR_KEYS, DRIVE_KEYS, DRIVE_TOGETHER, MOTOR, MOTOR_NEEDS
+from linkwright.model.file.drives import ACTUATOR_KEYS, DRIVE_KEYS, DRIVE_TOGETHER, GEARBOX_KEYS, MOTOR, MOTOR_NEEDS
 from linkwright.model.file.inertia import DENSITIES
 from linkwright.model.file.reading_context import PARAMETER_KEYS, POSE_KEYS
 from linkwright.model.file.visuals import ROUND_KEYS, VISUAL_KEYS
@@ -445,8 +445,10 @@ def _drive() -> dict[str, Any]:
         "undriven": {"description": "the joint moves freely; a controller or a call may drive it"},
         "gear_ratio": described("number", "torque at the joint over the torque given"),
         "limits": any_of(ref("number"), ref("range")) | {"description": "largest torque or force, or [least, most]"},
+        "play": described("number", "free travel of the joint against its motor in a run, half of it to each side"),
+        "restitution": ref("number") | {"minimum": 0, "maximum": 1, "description": "restitution of impacts at the ends of the play"},
     }
-    return record(_picked(forms, (*DRIVE_KEYS, *ACTUATOR_KEYS))) | conditions(DRIVE_TOGETHER)
+    return record(_picked(forms, (*DRIVE_KEYS, *ACTUATOR_KEYS, *GEARBOX_KEYS))) | conditions(DRIVE_TOGETHER)
 
 
 def _flat(groups: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:

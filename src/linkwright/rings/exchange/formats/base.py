@@ -185,15 +185,15 @@ def number(text: str) -> float:
 
 
 def warn_of_losses(mechanism: Any, writer: str, *, laws: bool) -> None:
-    """Warn of what acts in `simulate` alone: rigid stops, contacts and, if a format has no `laws` of drives inside, what drives do."""
+    """Warn of what acts in `simulate` alone: rigid stops, contacts, play, friction that sticks and, without `laws`, what drives do."""
     from linkwright.api import elements
-    from linkwright.rings.exchange.writing.losses import Loss, warn
+    from linkwright.rings.exchange.writing.losses import Loss, never_stuck, two_sided, warn
 
     d = mechanism.description
-    stops = [Loss(s.name, "a rigid stop, which nothing holds there") for s in d.rigid_stops]
-    both = [x for x in elements.constraints(d) if x.row_travel is not None]
+    stops = [Loss(s.name, "a rigid stop, which nothing holds there") for s in d.stops if s.rigid]
+    ropes = [Loss(x.name, f"a slack {x.word}, which does not pull there") for x in d.pulling]
     met = [Loss(x.name, f"{x.word}: nothing touches there") for x in elements.every(d) if x.meets]
-    lost = [*stops, *met, *(Loss(x.name, "slack, play or lift-off, which it does not have there: it holds both ways") for x in both)]
+    lost = [*stops, *ropes, *met, *two_sided(d), *never_stuck(d)]
     advice = ""
     if stops:
         first = "Write the model as YAML first, m.save('my.yaml') or `linkwright export`, and give" if mechanism.imported else "Give"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.api import tolerances
+from linkwright.api import Description, elements, tolerances
 from linkwright.rings.exchange.caller_warnings import warn_caller
 from linkwright.rings.robots.transmission.equivalent_tree import EquivalentTree
 
@@ -24,6 +24,20 @@ def tree_losses(model: Any, *, matrix: bool) -> list[Loss]:
     if not matrix and off > tolerances.ROUND_OFF * np.abs(A).max():
         out.append(Loss("armature", f"terms off the diagonal of the armature matrix, at most {off:.3g}: joints there have one number each"))
     return out
+
+
+def two_sided(d: Description, lost: Iterable[Loss] = ()) -> list[Loss]:
+    """Constraints that in a run hold to one side only, or have play; those already `lost` are not held at all."""
+    gone = {x.name for x in lost}
+    one = [x for x in elements.constraints(d) if x.row_travel is not None and x.name not in gone]
+    return [Loss(x.name, "slack, play or lift-off, which it does not have there: it holds both ways") for x in one]
+
+
+def never_stuck(d: Description) -> list[Loss]:
+    """Friction that holds a joint at rest in a run, where only smooth friction is left."""
+    own = [x for x in d.frictions if not x.smooth]
+    dry = [Loss(x.name, "friction that sticks: there it creeps, because it turns round over a speed") for x in own if x.coulomb]
+    return [*dry, *(Loss(x.name, "friction by the load of the joint, which is left out there") for x in d.rubbing)]
 
 
 class Loss(NamedTuple):

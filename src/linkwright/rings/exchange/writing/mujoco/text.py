@@ -34,7 +34,7 @@ from linkwright.api import (
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.rings.exchange.writing import loops
 from linkwright.rings.exchange.writing.inertia import Solid, need_floor, solids
-from linkwright.rings.exchange.writing.losses import Loss, tree_losses
+from linkwright.rings.exchange.writing.losses import Loss, tree_losses, two_sided
 from linkwright.rings.exchange.writing.mujoco.coordinate_map import MujocoJoint, place, placed_pieces
 from linkwright.rings.exchange.writing.mujoco.drives import Drives, actuators
 from linkwright.rings.exchange.writing.mujoco.forces import WORLD, MujocoForces, held, numbers
@@ -91,7 +91,7 @@ def mjcf(model: System | loops.HasSystem, *, timestep: float = 1e-3, floor: floa
         *shapes.lost,
         *(Loss(x, _RAISED.format(floor=floor)) for x in text.raised),
     )
-    return MujocoText(xml.tostring(root, encoding="unicode") + "\n", lost)
+    return MujocoText(xml.tostring(root, encoding="unicode") + "\n", (*lost, *two_sided(system.description, lost)))
 
 
 def _matrix(tree: EquivalentTree, forces: MujocoForces) -> None:

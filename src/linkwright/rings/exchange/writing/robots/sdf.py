@@ -12,7 +12,7 @@ import numpy as np
 
 from linkwright.api import Pose, System, Visual, array, call_explained, files, spatial
 from linkwright.rings.exchange.writing import loops
-from linkwright.rings.exchange.writing.losses import Loss, tree_losses
+from linkwright.rings.exchange.writing.losses import Loss, tree_losses, two_sided
 from linkwright.rings.exchange.writing.robots.drake import DRAKE, spring_lines
 from linkwright.rings.exchange.writing.robots.joint_properties import Acts, JointActs, collected
 from linkwright.rings.exchange.writing.robots.links_and_joints import Robot, RobotJoint, RobotLink, numbers, placing
@@ -52,7 +52,7 @@ def sdf_text(model: System | loops.HasSystem, *, world: bool = True, floor: floa
     xml.indent(root, "  ")
     zeros = {j.name: j.zero for j in robot.joints if j.entry is not None}
     lost = (*tree_losses(model, matrix=False), *acts.lost, *_losses(robot, world), *shapes.lost)
-    return RobotText(xml.tostring(root, encoding="unicode") + "\n", lost, zeros)
+    return RobotText(xml.tostring(root, encoding="unicode") + "\n", (*lost, *two_sided(d, lost)), zeros)
 
 
 def _losses(robot: Robot, world: bool) -> list[Loss]:

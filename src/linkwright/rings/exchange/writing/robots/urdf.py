@@ -25,7 +25,7 @@ import numpy as np
 
 from linkwright.api import Joint, Pose, System, UsageError, Visual, array, call_explained, files, nearest
 from linkwright.rings.exchange.writing import loops
-from linkwright.rings.exchange.writing.losses import Loss, tree_losses
+from linkwright.rings.exchange.writing.losses import Loss, tree_losses, two_sided
 from linkwright.rings.exchange.writing.robots.drake import DRAKE, spring_lines
 from linkwright.rings.exchange.writing.robots.joint_properties import Acts, JointActs, collected
 from linkwright.rings.exchange.writing.robots.links_and_joints import Robot, RobotJoint, RobotLink, numbers, placing, zero_state
@@ -228,7 +228,8 @@ def urdf_text(
     xml.indent(root, "  ")
     lost = (*tree_losses(model, matrix=False), *closing.lost, *acts.lost, *_losses(robot, acts), *shapes.lost)
     zeros = {j.name: j.zero for j in robot.joints if j.entry is not None}
-    return RobotText(xml.tostring(root, encoding="unicode") + "\n", lost, zeros, closing.beside(robot, acts))
+    both = two_sided(d, lost)
+    return RobotText(xml.tostring(root, encoding="unicode") + "\n", (*lost, *both), zeros, closing.beside(robot, acts))
 
 
 def upright(system: System) -> Pose:
