@@ -168,6 +168,8 @@ GOOD = (
     good("clearances", "plane", joint="lift", clearance="0.2", length="30", radius="L/4", mu="0.2"),
     good("drive", "plane", "A", speed="45 rpm"),
     good("drive", "plane", "A", torque="2 N m", gear_ratio="3", limits="[-5 N m, 20 N m]"),
+    good("drive", "plane", "A", speed="60 rpm", play="1", restitution="0.2"),
+    good("drive", "plane", "A", dc_motor="{Kt: 0.05 N m/A, R: 1 ohm, J: 2e-5 kg m^2, gear_ratio: 20}", play="p * 1 deg"),
     good("drive", "plane", "lift", force="2 N", limits="20 N"),
     good("drive", "plane", "jack", position="600 mm + 10 mm/s * t"),
     good("drive", "plane", "A", moves="[{to: 90, in: 2 s}, {dwell: 1 s}]"),

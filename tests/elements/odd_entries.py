@@ -175,6 +175,9 @@ BELTS = (
 DRIVES = (
     good("drive", "plane", "A", force="2 N"),
     good("drive", "plane", "A", torque="2 N m", gear_ratio="0"),
+    good("drive", "plane", "A", torque="2 N m", play="1"),
+    good("drive", "plane", "A", speed="60 rpm", play="-1"),
+    good("drive", "plane", "A", speed="60 rpm", restitution="0.5"),
     good("drive", "plane", "A", torque="2 N m", limits="-2 N m"),
     good("drive", "plane", "A", torque="2 N m", limits="[5 N m, -5 N m]"),
     good("drive", "plane", "A", torque="2 N m", limits="[none, 5 N m]"),
