@@ -102,6 +102,7 @@ BEYOND_KEYS = {  # messages about keys that the schema cannot know -> why
     "the face of a swinging follower needs two points": "the joint decides",
     "turns, so it takes a torque": "the joint decides",
     "so the motor needs an inertia": "the joint may have an armature",
+    "a cylinder has no gearbox": "names",
     "A rack is written `pinion:`": "the joints decide",
     "which is a rigid stop already": "another section",
     "`teeth` need the `pitch:` of the belt": "the belt has it, not the pulley",
