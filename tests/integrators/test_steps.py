@@ -10,15 +10,14 @@ from linkwright.api import compiled_of
 from linkwright.integrators import Problem, StepKernel, python_kernel
 from linkwright.integrators.environment_steps import BACKED
 from linkwright.integrators.environments import Environments, scheme_of
-from linkwright.simulation.step_inputs import equations, settling_kernel
+from linkwright.simulation.step_inputs import equations
 from tests.sweeps import sweep
 
 
 def several(s, n, integrator, engine=None):
     """Environments of a mechanism in states of its fall, with torques."""
-    eq = equations(compiled_of(s))
-    settling = settling_kernel(compiled_of(s)) if integrator == "euler" else None
-    options = {"qdot": eq.qdot, "settling": settling, "read": eq.read, "often": eq.often, "limit": 1, "engine": engine}
+    eq = equations(compiled_of(s), integrator == "midpoint")
+    options = {"qdot": eq.qdot, "settling": eq.settling, "read": eq.read, "often": eq.often, "limit": 1, "engine": engine}
     env = Environments(eq.problem, scheme_of(integrator), n, **options)
     run = s.simulate(s.start, 0.2, sample_interval=0.2 / n)
     env.rows[:, eq.row.spans["q"]], env.rows[:, eq.row.spans["v"]] = run.q[:n], run.v[:n]
@@ -26,7 +25,7 @@ def several(s, n, integrator, engine=None):
     return env
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+@pytest.mark.parametrize("integrator", ["rk4", "midpoint"])
 @sweep("name", ["five-bar", "change-point-four-bar", "stewart"], now=2)
 def test_python_and_native_loops_have_the_same_bits(name, integrator):
     native, python = (several(lw.compile(name), 3, integrator, engine) for engine in (None, "python"))
@@ -54,7 +53,7 @@ def test_turns_that_are_counted_now_and_then_are_those_counted_after_every_step(
 
 
 @sweep("name", ["five-bar", "stewart"], now=1)
-@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+@pytest.mark.parametrize("integrator", ["rk4", "midpoint"])
 def test_every_lane_has_the_bits_of_an_environment_alone(name, integrator):
     """Eight lanes and one more; one is masked and one fails."""
     wide = several(lw.compile(name), 9, integrator)

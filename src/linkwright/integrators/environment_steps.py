@@ -1,4 +1,6 @@
-"""Steps of equal length of an environment, which has its own state, time, efforts and parameters: a row (q, v, t, tau, parameters).
+"""Steps of equal length of an environment, by an explicit method or by the midpoint rule.
+
+An environment has its own state, time, efforts and parameters: a row (q, v, t, tau, parameters).
 
 The loops are written for one environment. Machine code runs them for eight at a time as well, with the bits of one; where the equations of
 one degenerate the rank-revealing kernel answers for it alone. An environment that fails stays in its last good state.
@@ -41,6 +43,8 @@ class RowInputs(Record):
     t: Floats
     tau: Floats
     near: Floats  # references of the cut joints
+    interval: Floats  # the length of the step and the velocities before it, where the rates read them
+    earlier: Floats
 
 
 class AloneInputs(Record):
@@ -50,7 +54,16 @@ class AloneInputs(Record):
 
 
 class RateOutputs(Record):
+    """`rates` are those of the state, or of the midpoint rule the change of v in a step. The others are the problem of its impulses."""
+
     rates: Floats
+    gap: Floats  # of each block of rows
+    before: Floats  # speeds along the normals, before the step
+    free: Floats  # speeds after a step without impulses
+    moved: Floats  # change of v by a unit impulse in each row, one after the other
+    mobility: Floats  # change of the speeds by the same
+    mu: Floats
+    restitution: Floats
 
 
 class StateOutputs(Record):
@@ -106,7 +119,7 @@ class Qdot(Kernel):
 class Environment(Record):
     nq: int
     stages: int
-    semi: int  # 1: semi-implicit Euler
+    middle: int  # 1: midpoint rule
     read: int  # 1: equations read the references, so that turns must be counted right
     often: int  # 1: after every step; else when they may have changed, and at the end
     mapped: int  # 1: dq/dt is not v
@@ -115,6 +128,7 @@ class Environment(Record):
     backed: int  # 1: rates have one
     rates: Rates
     project: Project
+    halve: Project  # closes the middle of the way
     turns: Turns
     qdot: Qdot
     admit: Project  # for the gaps of a new state; those of `project` need not be the gaps it began with
@@ -122,6 +136,7 @@ class Environment(Record):
     project_again: ProjectAgain
     before: Floats = sized("n")  # state before the step
     K: Matrix = sized("stages", "n")  # derivatives of the stages
+    change: Floats = sized("nv")  # of v, by the midpoint rule
     a: SharedMatrix = sized("width", "width")  # the method
     c: Shared = sized("width")
     unit: SharedInts = sized("n_unit")  # where quaternions start
@@ -136,26 +151,42 @@ class Environment(Record):
 
 def advance(e: Environment, h: float) -> int:
     """One step of the state in the row; 0, or why there is none."""
+    outcome = 0
+    if e.middle > 0:
+        outcome = free_step(e, h)
+    else:
+        outcome = tabled_step(e, h)
+    return outcome if outcome != 0 else ended(e, h)
+
+
+def tabled_step(e: Environment, h: float) -> int:
+    """The stages of an explicit method."""
     x = e.rates.x
-    copy(e.before, x.state)
-    e.began = x.t[0]
-    e.fallbacks = 0.0
+    begin(e)
     outcome = derivative(e, 0)
     if outcome != 0:
         return outcome
-    if e.semi > 0:
-        outcome = semi_implicit(e, h)
+    for s in range(1, e.stages):
+        stage_from(x.state, e.before, e.K, e.a, s, h)
+        x.t[0] = e.began + e.c[s] * h
+        outcome = derivative(e, s)
         if outcome != 0:
             return outcome
-    else:
-        for s in range(1, e.stages):
-            stage_from(x.state, e.before, e.K, e.a, s, h)
-            x.t[0] = e.began + e.c[s] * h
-            outcome = derivative(e, s)
-            if outcome != 0:
-                return outcome
-        stage_from(x.state, e.before, e.K, e.a, e.stages, h)
+    stage_from(x.state, e.before, e.K, e.a, e.stages, h)
     x.t[0] = e.began + h
+    return 0
+
+
+def begin(e: Environment) -> None:
+    copy(e.before, e.rates.x.state)
+    e.began = e.rates.x.t[0]
+    e.fallbacks = 0.0
+
+
+def ended(e: Environment, h: float) -> int:
+    """The end of a step on the loops, with turns counted."""
+    x = e.rates.x
+    outcome = 0
     if e.projects > 0:
         outcome = settle(e)  # its kernels take quaternions of any length
     else:
@@ -177,32 +208,102 @@ def derivative(e: Environment, row: int) -> int:
 
 
 def revealed(e: Environment, row: int, status: int) -> int:
+    if not asked(e, status, float(row)):
+        return refusal(e, status)
+    outcome = cause(run(e.rates_again))
+    put_row(e.K, row, e.rates_again.y.rates)
+    return outcome
+
+
+def asked(e: Environment, status: int, stage: float) -> bool:
+    """True if the rank-revealing kernel may answer the state in the row; its inputs are there then."""
     x, again = e.rates.x, e.rates_again
-    if not finite(x.state):
-        return NOT_FINITE
-    if status & DEGENERATE and e.backed > 0:
-        e.fallbacks += 1.0
-        copy(again.x.row, x.row)
-        again.x.environment[0] = e.number
-        again.x.stage[0] = float(row)
-        outcome = cause(run(again))
-        put_row(e.K, row, again.y.rates)
-        return outcome
-    return cause(status)
+    if not finite(x.state) or not (status & DEGENERATE) or e.backed == 0:
+        return False
+    e.fallbacks += 1.0
+    copy(again.x.row, x.row)
+    again.x.environment[0] = e.number
+    again.x.stage[0] = stage
+    return True
 
 
-def semi_implicit(e: Environment, h: float) -> int:
-    """Semi-implicit Euler: v + h a, then q + h N(q) v with that new v."""
+def refusal(e: Environment, status: int) -> int:
+    """Why there are no rates at the state in the row."""
+    return cause(status) if finite(e.rates.x.state) else NOT_FINITE
+
+
+# -------------------------------------------------------------------- the midpoint rule
+
+
+def free_step(e: Environment, h: float) -> int:
+    """The midpoint rule without anything that holds one way."""
     x = e.rates.x
-    for i in range(e.nq, len(e.before)):
-        x.state[i] = e.before[i] + h * e.K[0, i]
+    outcome = half_way(e, h)
+    if outcome != 0:
+        return outcome
+    status = run(e.rates)
+    copy(e.change, e.rates.y.rates)
+    if status != 0:
+        if not asked(e, status, 0.0):
+            return refusal(e, status)
+        outcome = cause(run(e.rates_again))
+        copy(e.change, e.rates_again.y.rates)
+        if outcome != 0:
+            return outcome
+    for i in range(len(e.change)):
+        x.state[e.nq + i] = e.before[e.nq + i] + e.change[i]
+    return whole_way(e, h)
+
+
+def half_way(e: Environment, h: float) -> int:
+    """The position half a step on, along v and on the loops: the error of a position beside them would be of first order."""
+    x, y = e.rates.x, e.halve.y
+    begin(e)
+    x.interval[0] = h
+    for i in range(len(x.earlier)):
+        x.earlier[i] = e.before[e.nq + i]
+    outcome = drift(e, 0.5 * h)
+    x.t[0] = e.began + 0.5 * h
+    if e.projects == 0:
+        normalize(e)
+        return outcome
+    status = run(e.halve)
+    if status == 0:
+        copy(x.state, y.state)
+    return outcome  # rates of an open position turn to the rank-revealing path
+
+
+def whole_way(e: Environment, h: float) -> int:
+    """From the middle, with v at the end of the step in the row: q + h N(q_m) (v before + v) / 2, loops still open."""
+    x = e.rates.x
+    n = e.nq
+    for i in range(n, len(e.before)):
+        e.change[i - n] = x.state[i]
+        x.state[i] = 0.5 * (e.before[i] + x.state[i])
+    outcome = 0
+    if e.mapped == 0:
+        for i in range(n):
+            x.state[i] = e.before[i] + h * x.state[n + i]
+    else:
+        outcome = cause(run(e.qdot))
+        for i in range(n):
+            x.state[i] = e.before[i] + h * e.qdot.y.qdot[i]
+    for i in range(n, len(e.before)):
+        x.state[i] = e.change[i - n]
+    x.t[0] = e.began + h
+    return outcome
+
+
+def drift(e: Environment, h: float) -> int:
+    """q + h N(q) v."""
+    x = e.rates.x
     if e.mapped == 0:
         for i in range(e.nq):
-            x.state[i] = e.before[i] + h * x.state[e.nq + i]
+            x.state[i] += h * x.state[e.nq + i]
         return 0
     status = run(e.qdot)
     for i in range(e.nq):
-        x.state[i] = e.before[i] + h * e.qdot.y.qdot[i]
+        x.state[i] += h * e.qdot.y.qdot[i]
     return cause(status)
 
 

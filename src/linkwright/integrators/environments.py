@@ -26,21 +26,25 @@ from linkwright.integrators.integration import INTEGRATORS, REASONS, is_native, 
 from linkwright.integrators.problem import Method, Problem, StepKernel, Tableau
 from linkwright.integrators.run_state import LEAST
 
-EULER = "euler"
+MIDPOINT = "midpoint"
+OLD_NAMES = {"euler": MIDPOINT}
 
 
 def scheme_of(given: Any) -> Tableau | None:
-    """The table of an explicit method of fixed steps, by name or object; None for semi-implicit Euler."""
-    if isinstance(given, str) and given == EULER:
+    """The table of an explicit method of fixed steps, by name or object; None for the midpoint rule."""
+    if isinstance(given, str) and given == MIDPOINT:
         return None
-    names = [*(n for n, x in INTEGRATORS.items() if _is_fixed(x.table)), EULER]
+    names = [*(n for n, x in INTEGRATORS.items() if _is_fixed(x.table)), MIDPOINT]
     allowed = f"{', '.join(names)}, or an explicit Method of fixed steps (linkwright.integrators.Method)"
     if isinstance(given, Tableau):
         name, table = "this table", given
     elif isinstance(given, Method) or (isinstance(given, str) and given in INTEGRATORS):
         name, table = f"'{method_of(given).name}'", method_of(given).table
     else:
-        hint = nearest(given, names, "Integrators") if isinstance(given, str) else f"It is {allowed}."
+        if isinstance(given, str) and given in OLD_NAMES:
+            hint = f"integrator='{OLD_NAMES[given]}' takes its place: of second order, at about the same price."
+        else:
+            hint = nearest(given, names, "Integrators") if isinstance(given, str) else f"It is {allowed}."
         raise UsageError(f"there is no integrator {given!r:.60} of single steps.", hint, value=given, name="integrator")
     if not _is_fixed(table):
         why = "is implicit" if table.gamma > 0.0 else "chooses the length of its steps"
@@ -86,7 +90,7 @@ class Environments:
     @property
     def _kernels(self) -> tuple[StepKernel | None, ...]:
         p = self.problem
-        return (p.rates, self.settling, p.turns, self.qdot if self.table is None else None)
+        return (p.rates, self.settling, p.turns, self.qdot if self.table is None else None, p.project if self.table is None else None)
 
     def step(self, h: float, substeps: int) -> None:
         """So many steps of h of the chosen environments that have not failed."""
@@ -235,10 +239,12 @@ def _layout(of: Environments, lanes: int, again: Mapping[str, Any]) -> Layout:
     n, n_in = problem.nq + problem.nv, of.rows.shape[1]
     near = n + 1 + problem.near_at
     row = {"row": (0, n_in), "state": (0, n), "t": (n, 1), "tau": (n + 1, problem.nv), "near": (near, problem.n_near)}
+    if problem.whole_steps:
+        row |= {"interval": (n_in - problem.nv - 1, 1), "earlier": (n_in - problem.nv, problem.nv)}
     state = {"state": (0, n), "gap": (n, 1), "rate_gap": (n + 1, 1)}
-    outputs = {"rates": {"rates": (0, n)}, "project": state, "turns": {"near": (0, problem.n_near)}, "qdot": {"qdot": (0, problem.nq)}}
+    outputs = {"rates": {"rates": (0, n if table is not None else problem.nv)}, "project": state, "halve": state, "turns": {"near": (0, problem.n_near)}, "qdot": {"qdot": (0, problem.nq)}}
     kernels: dict[str, KernelPlace | None] = {}
-    for name, kernel in zip(("rates", "project", "turns", "qdot"), of._kernels, strict=True):
+    for name, kernel in zip(("rates", "project", "turns", "qdot", "halve"), of._kernels, strict=True):
         kernels[name] = None if kernel is None else _place(kernel, row, outputs[name], n_in, lanes, of.native)
     kernels["admit"] = None if problem.project is None or lanes > 1 else _place(problem.project, row, state, n_in, 1, of.native)
     alone = {"row": (0, n_in), "environment": (n_in, 1), "stage": (n_in + 1, 1)}
@@ -256,7 +262,8 @@ def _layout(of: Environments, lanes: int, again: Mapping[str, Any]) -> Layout:
         "near_at": near,
         "stages": 1 if table is None else table.stages,
         "width": 0 if table is None else len(table.c),
-        "semi": int(table is None),
+        "nv": problem.nv,
+        "middle": int(table is None),
         "n_unit": len(problem.quaternions),
         "read": int(of.read),
         "often": int(of.often),
@@ -264,7 +271,7 @@ def _layout(of: Environments, lanes: int, again: Mapping[str, Any]) -> Layout:
         "projects": 0 if of.settling is None else 1 + int(again["project_again"] is not None),
         "backed": int(again["rates_again"] is not None),
     }
-    return Layout(Environment, sizes, kernels, lanes, inputs=dict.fromkeys(("project", "turns", "qdot", "admit"), "rates"))
+    return Layout(Environment, sizes, kernels, lanes, inputs=dict.fromkeys(("project", "turns", "qdot", "halve", "admit"), "rates"))
 
 
 def _place(kernel: StepKernel, row: Any, outputs: Any, n_in: int, lanes: int, native: bool) -> KernelPlace:

@@ -190,6 +190,7 @@ class Problem:
     watches: tuple[HeldWatch, ...] = ()  # the last events, which `events` does not give
     terms: StepKernel | None = None  # of joint friction: it gives all that `stops` and `response` do, and the forces in joints
     friction: FrictionRows = FrictionRows()
+    whole_steps: bool = False  # `rates` gives the change of v in a whole step, whose length and first v are the last parameters
     n_slips: int = 0  # 1: the last quadrature is what slipping loses, which `rates` does not give
 
     def __post_init__(self) -> None:
@@ -212,7 +213,7 @@ class Problem:
         if self.inputs is None and (n_in_x or self.n_u):
             raise UsageError("extra states that are not quadratures need a kernel of inputs, which gives their rates.", name="extra")
         for name, kernel, n_in, n_out in (
-            ("rates", self.rates, nm + more, nm + self.n_power - self.n_slips),
+            ("rates", self.rates, nm + more, self.nv if self.whole_steps else nm + self.n_power - self.n_slips),
             ("project", self.project, nm + more, nm + 3),
             ("gap", self.gap, nm + more, 1),
             ("inputs", self.inputs, n + more, self.n_u + n_in_x),

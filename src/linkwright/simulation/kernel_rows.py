@@ -4,8 +4,9 @@
     mechanism row    q, v, t, parameters           rates and projections
 
 parameters: efforts tau, the prescribed motions (drive, speed, acceleration), Baumgarte's gains, parameters, reference
-coordinates of the cut joints (near), the values a sampled controller holds, and the sides of the break points of rates and inputs. x
-are the states of the drives (currents, integrated speeds) and the quadratures of power.
+coordinates of the cut joints (near), the values a sampled controller holds, the sides of the break points of rates and inputs, and the
+length of the step (interval) and the velocities before it, which kernels of whole steps read. x are the states of the drives (currents, integrated speeds) and the
+quadratures of power.
 """
 
 from __future__ import annotations
@@ -34,13 +35,23 @@ class RowLayout:
 
     @classmethod
     def of(
-        cls, system: Compiled, baumgarte: bool = False, *, drivers: int = 0, x: int = 0, held: int = 0, sides: Sequence[int] = (0, 0)
+        cls,
+        system: Compiled,
+        baumgarte: bool = False,
+        *,
+        drivers: int = 0,
+        x: int = 0,
+        held: int = 0,
+        sides: Sequence[int] = (0, 0),
+        timed: bool = False,
     ) -> RowLayout:
-        """The full row of a mechanism with so many prescribed motions, further states, held values and sides of break points."""
+        """The full row of a mechanism with so many prescribed motions, further states, held values and sides of break points; `timed`:
+        with the length of the step and the velocities before it."""
         s = system.kernels.sizes
         sizes = {"q": s.nq, "v": s.nv, "x": x, "t": 1, "tau": s.nv, **dict.fromkeys(HEAD[1:], drivers)}
         sizes |= {"gains": 2 if baumgarte else 0, "parameters": s.parameters, "near": s.near, "held": held}
         sizes |= dict(zip(SIDES, sides, strict=True))
+        sizes |= {"interval": int(timed), "before": s.nv * timed}
         return cls({k: n for k, n in sizes.items() if k in ("q", "v", "t", "tau", "near") or n})
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,14 +21,14 @@ from linkwright.numerics.memory_and_threads import Store
 from linkwright.simulation.events import interpreted_kernel, native_kernel, reads_turns
 from linkwright.simulation.kernel_rows import RowLayout
 from linkwright.simulation.options import time_of
+from linkwright.simulation.step_kernels import MidpointStep, OneSidedRows, midpoint_kernel
 from linkwright.simulation.time_stepping import step_kernel, turns_kernel
 from linkwright.text.units import KINDS
 
 if TYPE_CHECKING:
     from linkwright.system.compiled import Compiled
 
-EQUATIONS: Store[str, StepEquations] = Store()  # the ones of a mechanism
-SETTLING: Store[str, StepKernel] = Store()
+EQUATIONS: Store[bool, StepEquations] = Store()  # of a mechanism: by an explicit method, and by the midpoint rule
 NUMBERS = (int, float, np.integer, np.floating)
 FLOAT = np.dtype(float)
 
@@ -37,41 +38,49 @@ class StepEquations(NamedTuple):
 
     problem: Problem
     qdot: StepKernel | None  # dq/dt where that is not v
+    settling: StepKernel | None  # two Newton steps back onto the loops in one call, for steps whose gaps need both
     read: bool  # equations read the references of cut joints
     often: bool  # an angle of a cut joint may turn faster than bodies do: it is one of two
     row: RowLayout
 
 
-def equations(core: Compiled) -> StepEquations:
-    """Kernels and layout of the rows; made once for a mechanism."""
+def equations(core: Compiled, middle: bool = False) -> StepEquations:
+    """Kernels and layout of the rows; made once for a mechanism. `middle`: by the midpoint rule."""
     known = EQUATIONS.of(core)
-    if "steps" not in known:
+    if middle not in known:
         core.kernels.need_masses()
-        known["steps"] = _equations(core)
-    return known["steps"]
+        known[middle] = _equations(core, middle)
+    return known[middle]
 
 
-def _equations(core: Compiled) -> StepEquations:
-    kernels, skel, row = core.kernels, core.loops.skel, RowLayout.of(core).mechanism
-    rates = kernels.get("loop_rates")
+def _equations(core: Compiled, middle: bool) -> StepEquations:
+    kernels, skel, row = core.kernels, core.loops.skel, RowLayout.of(core, timed=middle).mechanism
+    step = MidpointStep(OneSidedRows()) if middle else None
+    rates = kernels.get("loop_rates") if step is None else midpoint_kernel(kernels, step)
+    answer = kernels.fallbacks["loop_rates"] if step is None else partial(step.rank_revealing, kernels)
     projection = kernels.get("loop_projection") if len(core.loops.row_scale) else None
+    closing = kernels.fallbacks["loop_projection"]
+    settling = None if projection is None or not middle else step_kernel(kernels.get("loop_settling"), closing, row)
     cut = [joints.create(j.type, j.options) for j in (skel.tree.description.joint(n) for n in skel.tree.cuts)]
     turns = any("angle" in jt.coordinate_kinds for jt in cut)
-    values = {"near": skel.pack(core.start.references), "parameters": kernels.defaults["parameters"], "tau": np.zeros(row.sizes["tau"])}
+    values = {name: np.zeros(row.sizes[name]) for name in row.parameters}
+    values |= {"near": skel.pack(core.start.references), "parameters": kernels.defaults["parameters"]}
     problem = Problem(
-        step_kernel(rates, kernels.fallbacks["loop_rates"], row),
+        step_kernel(rates, answer, row),
         row.sizes["q"],
         row.sizes["v"],
-        project=None if projection is None else step_kernel(projection, kernels.fallbacks["loop_projection"], row),
+        project=None if projection is None else step_kernel(projection, closing, row),
         parameters=tuple(np.concatenate([values[k] for k in row.parameters])),
         quaternions=tuple(n.q.start for n, jt in zip(skel.tree.nodes, skel.types, strict=True) if "quaternion" in jt.coordinate_kinds),
         turns=turns_kernel(core, row) if turns else None,
         n_near=row.sizes["near"] if turns else 0,
         near_at=row.spans["near"].start - row.spans["tau"].start,
+        whole_steps=middle,
     )
     read = any(reads_turns(k.inputs) for k in (rates, projection) if k is not None)
     often = any(jt.coordinate_kinds.count("angle") > 1 for jt in cut)
-    return StepEquations(problem, _qdot_kernel(core, row) if row.sizes["q"] != row.sizes["v"] else None, read, often, row)
+    mapped = _qdot_kernel(core, row) if row.sizes["q"] != row.sizes["v"] else None
+    return StepEquations(problem, mapped, settling, read, often, row)
 
 
 def _qdot_kernel(core: Compiled, row: RowLayout) -> StepKernel:
@@ -83,23 +92,13 @@ def _qdot_kernel(core: Compiled, row: RowLayout) -> StepKernel:
     return native_kernel(NativeCode.of(program), row.n) if native else interpreted_kernel(program, row.n)
 
 
-def settling_kernel(core: Compiled) -> StepKernel | None:
-    """Two Newton steps back onto the loops in one call, for steps of first order; None without loops, made once for a mechanism."""
-    if not len(core.loops.row_scale):
-        return None
-    known = SETTLING.of(core)
-    if "settling" not in known:
-        kernels = core.kernels
-        known["settling"] = step_kernel(kernels.get("loop_settling"), kernels.fallbacks["loop_projection"], equations(core).row)
-    return known["settling"]
-
-
 def environments(core: Compiled, integrator: Any, n: int, threads: int | None = None) -> Environments:
     """Memory of n environments of a mechanism."""
-    table, eq = scheme_of(integrator), equations(core)
+    table = scheme_of(integrator)
+    eq = equations(core, table is None)
     engine = "python" if core.engine == "python" else None
-    settling = settling_kernel(core) if table is None else None
-    return Environments(eq.problem, table, n, qdot=eq.qdot, settling=settling, read=eq.read, often=eq.often, limit=threads, engine=engine)
+    options: dict[str, Any] = {"qdot": eq.qdot, "settling": eq.settling, "read": eq.read, "often": eq.often}
+    return Environments(eq.problem, table, n, limit=threads, engine=engine, **options)
 
 
 def interval(dt: Any, substeps: Any) -> float:

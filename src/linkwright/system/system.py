@@ -489,7 +489,7 @@ class System(SystemVerbs):
         substeps : int, default 1
             Number of equal integration steps in `dt`.
         integrator : str or Method, default "rk4"
-            "rk4", "euler" (semi-implicit), or an explicit fixed-step Method of `linkwright.integrators`.
+            "rk4", "midpoint" (order 2), or an explicit fixed-step Method of `linkwright.integrators`.
         parameters : Mapping[str, Any] or array, optional
             Values of the parameters of `lw.compile(parameters=...)`.
 
@@ -535,7 +535,7 @@ class System(SystemVerbs):
         substeps : int, default 1
             Number of equal integration steps in `dt`.
         integrator : str or Method, default "rk4"
-            "rk4", "euler" (semi-implicit), or an explicit fixed-step Method of `linkwright.integrators`.
+            "rk4", "midpoint" (order 2), or an explicit fixed-step Method of `linkwright.integrators`.
         start : State, optional
             Start of all copies. By default the start of the model.
         parameters : Mapping[str, array] or array, optional

@@ -208,18 +208,20 @@ def step_kernel(
     *,
     solve: str = "sslm",
     pushed: bool = False,
+    timed: bool = False,
 ) -> Kernel:
     """A function as kernel of these kernels, made once, its code stored on disk. It reads q, v, t, tau, the motion of drivers, two gains
     where the rates of the run have them, parameters, near. `key`: whatever else the function depends on, as JSON; `answer`: who
-    answers states whose pivots degenerate; `solve`: the plan that its order of elimination comes from; `pushed`: it reads tau."""
+    answers states whose pivots degenerate; `solve`: the plan that its order of elimination comes from; `pushed`: it reads tau;
+    `timed`: it also reads the length of the step, `interval`, and the velocities `before` it, which come last."""
     from linkwright.kernels.kernel import Kernel
 
-    at = (name, "after a step", repr(key), gains, solve)
+    at = (name, "after a step", repr(key), gains, solve, timed)
     if at not in kernels.made:
         package, _, module = function.__module__.partition(".")
         own = package == "linkwright" and kernels.model_key is not None  # else the program is traced first, and found by its digest
         parts = [name, "after a step", key, gains, solve, digest(module), kernels.model_key] if own else None
-        program = _Trace(kernels, function, gains, solve, pushed)
+        program = _Trace(kernels, function, gains, solve, pushed, timed)
         kernels.made[at] = Kernel(name, program, parts, kernels.entries, kernels.defaults, answer, kernels.engine)
     return kernels.made[at]
 
@@ -227,8 +229,8 @@ def step_kernel(
 class _Trace:
     """Makes the program when it is asked for."""
 
-    def __init__(self, kernels: Kernels, function: Function, gains: bool, solve: str, pushed: bool):
-        self.kernels, self.function, self.gains, self.solve, self.pushed = kernels, function, gains, solve, pushed
+    def __init__(self, kernels: Kernels, function: Function, gains: bool, solve: str, pushed: bool, timed: bool):
+        self.kernels, self.function, self.gains, self.solve, self.pushed, self.timed = kernels, function, gains, solve, pushed, timed
 
     def __call__(self) -> Program:
         from linkwright.compiler.graph import TraceGraph  # here, so that a process that finds its code on disk loads no tracer
@@ -242,5 +244,7 @@ class _Trace:
             g.input("gains", 2)
         parameters, near = g.input("parameters", n.parameters), g.input("near", n.near)
         more = {"tau": tau} if self.pushed else {}
+        if self.timed:
+            more |= {"interval": g.input("interval", 1), "before": g.input("before", n.nv)}
         found = self.function(self.kernels.equations(parameters, self.solve).moved(*law), q, v, t, near, **more)
-        return without_unused(g.program(list(found.items())), ("near",))
+        return without_unused(g.program(list(found.items())), () if self.timed else ("near",))

@@ -82,7 +82,7 @@ def steps(tools: Tools, model: str, dt: float = 1e-3) -> None:
     """A time step and its derivatives by efforts and velocities."""
     s, q, v, tau = case(model)
     f = tools.bridge(s)
-    for options in ({}, {"substeps": 2}, {"integrator": "euler"}):
+    for options in ({}, {"substeps": 2}, {"integrator": "midpoint"}):
         found = f.step(tools.array(q), tools.array(v), tools.array(tau), dt, **options)
         wanted = s.step((q, v), tau, dt, **options)
         for got, exact in zip(found, wanted, strict=True):
