@@ -151,11 +151,9 @@ class Environment(Record):
 
 def advance(e: Environment, h: float) -> int:
     """One step of the state in the row; 0, or why there is none."""
-    outcome = 0
     if e.middle > 0:
-        outcome = free_step(e, h)
-    else:
-        outcome = tabled_step(e, h)
+        return middle_step(e, h)
+    outcome = tabled_step(e, h)
     return outcome if outcome != 0 else ended(e, h)
 
 
@@ -235,7 +233,7 @@ def refusal(e: Environment, status: int) -> int:
 # -------------------------------------------------------------------- the midpoint rule
 
 
-def free_step(e: Environment, h: float) -> int:
+def middle_step(e: Environment, h: float) -> int:
     """The midpoint rule without anything that holds one way."""
     x = e.rates.x
     outcome = half_way(e, h)
@@ -252,7 +250,8 @@ def free_step(e: Environment, h: float) -> int:
             return outcome
     for i in range(len(e.change)):
         x.state[e.nq + i] = e.before[e.nq + i] + e.change[i]
-    return whole_way(e, h)
+    outcome = whole_way(e, h)
+    return outcome if outcome != 0 else ended(e, h)
 
 
 def half_way(e: Environment, h: float) -> int:

@@ -242,7 +242,8 @@ def _layout(of: Environments, lanes: int, again: Mapping[str, Any]) -> Layout:
     if problem.whole_steps:
         row |= {"interval": (n_in - problem.nv - 1, 1), "earlier": (n_in - problem.nv, problem.nv)}
     state = {"state": (0, n), "gap": (n, 1), "rate_gap": (n + 1, 1)}
-    outputs = {"rates": {"rates": (0, n if table is not None else problem.nv)}, "project": state, "halve": state, "turns": {"near": (0, problem.n_near)}, "qdot": {"qdot": (0, problem.nq)}}
+    rates = {"rates": (0, problem.nv if problem.whole_steps else n)}
+    outputs = {"rates": rates, "project": state, "halve": state, "turns": {"near": (0, problem.n_near)}, "qdot": {"qdot": (0, problem.nq)}}
     kernels: dict[str, KernelPlace | None] = {}
     for name, kernel in zip(("rates", "project", "turns", "qdot", "halve"), of._kernels, strict=True):
         kernels[name] = None if kernel is None else _place(kernel, row, outputs[name], n_in, lanes, of.native)

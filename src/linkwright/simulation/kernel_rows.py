@@ -5,8 +5,8 @@
 
 parameters: efforts tau, the prescribed motions (drive, speed, acceleration), Baumgarte's gains, parameters, reference
 coordinates of the cut joints (near), the values a sampled controller holds, the sides of the break points of rates and inputs, and the
-length of the step (interval) and the velocities before it, which kernels of whole steps read. x are the states of the drives (currents, integrated speeds) and the
-quadratures of power.
+length of the step (interval) and the velocities before it, which kernels of whole steps read. x are the states of the drives (currents,
+integrated speeds) and the quadratures of power.
 """
 
 from __future__ import annotations

@@ -367,14 +367,33 @@ class Bridge(errors.Renamed):
     def _stages(self, table: Tableau | None, q: Any, v: Any, tau: Any, t: Any, h: Any, more: Mapping[str, Any]) -> tuple[Any, Any]:
         """The state after a step of the integrator, not yet on the loops."""
         rates = self.function("rates")
-        if table is None:  # semi-implicit Euler
-            v = v + h * rates(q, v, tau, t=t, **more).a
-            return q + h * self.function("velocities")(q, v).qdot, v
+        if table is None:
+            return self._midpoint(q, v, tau, t, h, more)
         slopes: list[Any] = []
         for row in range(table.stages):
             x, y = _sum(table.a[row], slopes, q, v, h)
             slopes.append(rates(x, y, tau, t=t + float(table.c[row]) * h, **more))
         return _sum(table.a[table.stages], slopes, q, v, h)
+
+    def _midpoint(self, q: Any, v: Any, tau: Any, t: Any, h: Any, more: Mapping[str, Any]) -> tuple[Any, Any]:
+        """The same by the midpoint rule, of mechanisms without forces that it takes implicitly."""
+        acting = [x.name for x in self.core.description.acting]
+        if acting:
+            raise UsageError(
+                f"midpoint steps take forces of elements implicitly ({', '.join(acting)}). Functions of other libraries do not: "
+                "use integrator='rk4'.",
+                name="integrator",
+            )
+        rates, velocities = self.function("rates"), self.function("velocities")
+        half, along = q + 0.5 * h * velocities(q, v).qdot, v
+        if len(self.core.loops.row_scale):
+            found = self._function("projection", True)(half, v, t=t + 0.5 * h, **more)
+            half, along = found.q, found.v
+        elif self._quaternions:
+            half = self.library.unit(half, self._quaternions)
+        middle = v + 0.5 * h * rates(half, along, tau, t=t + 0.5 * h, **more).a
+        after = v + h * rates(half, middle, tau, t=t + 0.5 * h, **more).a
+        return q + h * velocities(half, 0.5 * (v + after)).qdot, after
 
     def _settled(self, q: Any, v: Any, t: Any, more: Mapping[str, Any]) -> tuple[Any, Any]:
         """The state on the loops."""
