@@ -23,7 +23,8 @@ from linkwright.results.channels import Channels
 from linkwright.results.channels.graph import ChannelGraph
 from linkwright.results.records import cut_rows
 from linkwright.results.trajectory import Trajectory
-from linkwright.simulation.run_derivatives import AT_ONCE, RunEquations, StateFunction, repeated
+from linkwright.simulation.run_derivatives import AT_ONCE, RunEquations, repeated
+from linkwright.simulation.step_derivatives import StateFunction
 
 if TYPE_CHECKING:
     from linkwright.system.compiled import Compiled
