@@ -91,7 +91,6 @@ if TYPE_CHECKING:
     from linkwright.mechanics.dynamics import tree as dynamics
     from linkwright.mechanics.instant import Instant as Instant
     from linkwright.mechanics.inverse import line_eyes as line_loads
-    from linkwright.mechanics.inverse.loads import meshes_not_modeled as meshes_not_modeled
     from linkwright.mechanics.kinematics import motion as kinematics
     from linkwright.mechanics.kinematics.motion import motion as motion
     from linkwright.mechanics.kinematics.skeleton import pose_of as pose_of
@@ -182,7 +181,9 @@ if TYPE_CHECKING:
     from linkwright.results.trajectory import Trajectory as Trajectory
     from linkwright.results.trajectory import unit_of as unit_of
     from linkwright.simulation import stabilizers as stabilizers
+    from linkwright.simulation import state_errors as state_errors
     from linkwright.simulation.feedback import base as feedback
+    from linkwright.simulation.feedback import sensors as sensors
     from linkwright.simulation.feedback.base import Control as Control
     from linkwright.simulation.feedback.controller_inputs import Situation as Situation
     from linkwright.system import inertia_regressor as inertia_regressor
@@ -213,9 +214,6 @@ if TYPE_CHECKING:
     )
     from linkwright.text.units import (
         NONE as NONE,
-    )
-    from linkwright.text.units import (
-        TIME as TIME,
     )
     from linkwright.text.units import (
         Dimension as Dimension,
@@ -293,6 +291,7 @@ SPACES = {  # modules of the interface
     "readings": "text.unit_meaning",
     "records": "results.records",
     "scalars": "numerics.scalars",
+    "sensors": "simulation.feedback.sensors",
     "sheets": "files.csv_and_excel",
     "singular_positions": "results.singular_positions",
     "sobol_points": "numerics.sobol",
@@ -300,6 +299,7 @@ SPACES = {  # modules of the interface
     "spanning_tree": "topology.tree",
     "spatial": "numerics.spatial",
     "stabilizers": "simulation.stabilizers",
+    "state_errors": "simulation.state_errors",
     "text_tables": "files.tables",
     "tolerances": "numerics.tolerances",
     "topology_report": "topology.internals",
@@ -340,7 +340,6 @@ NAMES = {  # module: its classes and functions
         "is_hinge",
     ),
     "mechanics.instant": ("Instant",),
-    "mechanics.inverse.loads": ("meshes_not_modeled",),
     "mechanics.kinematics.motion": ("motion",),
     "mechanics.kinematics.skeleton": ("pose_of",),
     "model.coordinates": (
@@ -406,7 +405,6 @@ NAMES = {  # module: its classes and functions
         "KINDS",
         "LENGTH",
         "NONE",
-        "TIME",
         "display_unit",
         "matches",
         "parse_unit",

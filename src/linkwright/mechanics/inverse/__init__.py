@@ -20,7 +20,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.choice import NO_CHOICES, Choices, choose, settled_efforts
-from linkwright.mechanics.inverse.loads import Loads, Wrench
+from linkwright.mechanics.inverse.loads import Loads, Wrench, meshes_not_modeled
 from linkwright.mechanics.inverse.methods import METHODS, Method, Solved
 from linkwright.mechanics.inverse.problem import InverseProblem, LateTerms, unit_pushes
 from linkwright.mechanics.kinematics.floating_base import base_joints
@@ -160,6 +160,7 @@ __all__ = [
     "Method",
     "Wrench",
     "load_friction",
+    "meshes_not_modeled",
     "method_of",
     "posed",
     "rubbing_effort",

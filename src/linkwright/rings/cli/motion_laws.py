@@ -40,7 +40,7 @@ def run(given: argparse.Namespace) -> None:
 
 def _move(given: argparse.Namespace) -> tuple[float, float, str]:
     """Rise and duration in SI, and the unit of the rise as written."""
-    from linkwright.api import ANGLE, LENGTH, TIME, quantity, unit_kinds
+    from linkwright.api import ANGLE, LENGTH, quantity, unit_kinds
     from linkwright.text.quantities import GivenValue, QuantityAlgebra, read_quantity
 
     if given.rise is None or given.span is None:
@@ -51,7 +51,7 @@ def _move(given: argparse.Namespace) -> tuple[float, float, str]:
     if over == ANGLE:
         span = quantity(given.span, ANGLE, "--in") / quantity(given.speed, unit_kinds.ANGULAR_SPEED, "--speed")
     else:
-        span = quantity(given.span, TIME, "--in")
+        span = quantity(given.span, unit_kinds.TIME, "--in")
     if span <= 0.0:
         raise UsageError(f"--in and --speed give a duration of {span:g} s. It must be greater than zero.")
     kind = read_quantity(GivenValue.of(given.rise, "--rise"), QuantityAlgebra()).dimension

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from linkwright.api import Control, Names, call_explained
+from linkwright.api import Control, Names, call_explained, sensors
 from linkwright.model.curves.references import from_csv, minimum_jerk, polyline, setpoint, sinusoid, spline, trapezoidal
 from linkwright.rings.control.computed_torque import ComputedTorque
 from linkwright.rings.control.hybrid import Hybrid
@@ -405,6 +405,8 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"lw.control has no '{name}'.")
 
 
+imu, sensor = sensors.imu, sensors.sensor
+
 __all__ = [
     "CONTROLLERS",
     "Actuator",
@@ -418,12 +420,14 @@ __all__ = [
     "from_csv",
     "hybrid",
     "impedance",
+    "imu",
     "lqr",
     "minimum_jerk",
     "noise",
     "pd",
     "polyline",
     "projected",
+    "sensor",
     "setpoint",
     "sinusoid",
     "spline",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import KINDS, TIME, Control, State, UsageError, nearest, quantity
+from linkwright.api import KINDS, Control, State, UsageError, nearest, quantity
 from linkwright.simulation.feedback.controller_program import BoundControl
 from linkwright.simulation.feedback.controller_setup import bind
 
@@ -97,7 +97,7 @@ class Controller:
             raise UsageError(
                 "this state belongs to another mechanism, or to the same with other cuts (then s.mirror(st) gives it here).", name="state"
             )
-        time = st.t if t is None else quantity(t, TIME, "t")
+        time = st.t if t is None else quantity(t, KINDS["time"], "t")
         read, sensed = b.arrays(st.q, st.v, time, b.believed.kernels.loops.skel.pack(st.references), self._own), self._sensed(force)
         if sensed is None and b.every and b.force_rows:
             sensed = b.sense(read, self._acting) if self.samples else b.before_the_start

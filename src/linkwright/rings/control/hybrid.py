@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import TIME, Situation, UsageError, counted, feedback, listing, quantity, scalars
+from linkwright.api import KINDS, Situation, UsageError, counted, feedback, listing, quantity, scalars
 from linkwright.model.curves.references import read_reference
 from linkwright.rings.control.gains import gains
 from linkwright.rings.control.projected import Projected
@@ -253,7 +253,7 @@ def loop_stable(F: float, I: float, every: float, lag: float) -> bool:
 def filter_for(given: Any, F: Any, I: Any, every: float) -> tuple[float, list[str]]:
     """The filter's time constant and what a person should know about it."""
     if given is not None:
-        lag = quantity(given, TIME, "hybrid: filter")
+        lag = quantity(given, KINDS["time"], "hybrid: filter")
         if not (np.isfinite(lag) and lag >= 0.0):
             raise UsageError(f"hybrid: the filter's time constant is {lag:g} s. It must be zero or more.", value=lag)
         bad = [(f, i) for f, i in zip(F, I, strict=True) if every and not loop_stable(f, i, every, lag)]

@@ -1,14 +1,16 @@
-"""Verbs of control on systems: a controller to be called alone, and small motions about a state."""
+"""Verbs of control on systems: a controller to be called alone, small motions about a state, and estimators of the state."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from linkwright.api import Names, State, UsageError, compiled_of
+from linkwright.api import Names, State, UsageError, call_explained, compiled_of
 
 if TYPE_CHECKING:
     from linkwright.api import Control, System
     from linkwright.rings.control.controller import Controller
+    from linkwright.rings.control.estimator import Estimator
     from linkwright.rings.control.linearize import Linearized
 
 
@@ -81,6 +83,57 @@ class SystemVerbs:
         except UsageError as error:
             explain(error, core, there)
             raise
+
+    def estimator(
+        self: System,
+        sensors: Mapping[str, Any],
+        *,
+        every: float | str,
+        disturbance: Mapping[str, Any] | None = None,
+        start: State | None = None,
+        uncertainty: Any = None,
+        method: str = "extended",
+        substeps: int = 1,
+    ) -> Estimator:
+        """Make a Kalman filter of this mechanism, which estimates all positions and speeds from a few sensors.
+
+        Parameters
+        ----------
+        sensors : Mapping[str, Any]
+            By channel: the standard deviation of a reading ("0.05 deg"), `lw.control.encoder(4096)`, or `lw.control.sensor(...)` with a
+            bias. By body or point: `lw.control.imu(...)`.
+        every : float or str
+            Time between samples ("5 ms").
+        disturbance : Mapping[str, Any], optional
+            Standard deviations of unknown torques and forces by joint ("0.2 N m"). Each is held for one sample, and samples are
+            independent.
+        start : State, optional
+            Estimate at the start. By default the start of the model.
+        uncertainty : Mapping[str, Any] or Noise, optional
+            Standard deviations at the start: {"A": "10 deg", "A.v": "1 rad/s"}, as many as states, or `lw.control.noise(...)` for all
+            joints. The default is 0.1 rad and 1 rad/s, for lengths times the size of the mechanism.
+        method : str, default "extended"
+            "extended", or "iterated", which finds the most probable state in each update.
+        substeps : int, default 1
+            Number of equal integration steps between samples.
+
+        Returns
+        -------
+        Estimator
+            `estimate.step(tau, readings)` from sample to sample, `estimate.run(table)` over a table.
+
+        Examples
+        --------
+        >>> s = lw.compile("wiper")
+        >>> estimate = s.estimator({"A": "0.1 deg"}, every="10 ms", disturbance={"A": "0.5 N m"})
+        >>> st = estimate.step({"A": "1 N m"}, {"A": "60.2 deg"})
+        >>> round(float(st["A", "deg"]), 1)
+        60.2
+        """
+        from linkwright.rings.control.estimator import Estimator
+
+        more = {"disturbance": disturbance, "start": start, "uncertainty": uncertainty, "method": method, "substeps": substeps}
+        return call_explained(Estimator, "estimator")(self, compiled_of(self), sensors, every=every, **more)
 
 
 def _values(system: System, parameters: Any) -> Any:

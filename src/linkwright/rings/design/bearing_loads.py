@@ -30,10 +30,10 @@ from linkwright.api import (
     cross,
     elements,
     forces,
+    inverse,
     joints,
     line_loads,
     marked,
-    meshes_not_modeled,
     nearest,
     unit_of,
 )
@@ -240,7 +240,7 @@ def bearings(c: Trajectory) -> Bearings:
         rows.append(_bearing(c, pin, body, at_pin[0].type, against, move, over.values))
     for e in line_loads.line_eyes(d):
         rows.append(_bearing(c, e.pin, e.body, e.kind, (e.pin.rpartition(".")[0],), _line_movement(c, e), over.values))
-    meshes = meshes_not_modeled(d)
+    meshes = inverse.meshes_not_modeled(d)
     open_ = tuple((j.pin or j.name, meshes[j.name]) for j in d.joints if j.name in meshes)
     return Bearings(tuple(rows), _rods(c), over.name, over.dimension, d.units, _cams(c, over.values), open_)
 

@@ -24,7 +24,6 @@ from linkwright.api import (
     cross,
     inverse,
     kinematics,
-    meshes_not_modeled,
     nearest,
     unit_of,
 )
@@ -153,7 +152,7 @@ def load_cases(c: Trajectory, bodies: str | Sequence[str] | None = None) -> Load
     times = np.unique([x.t for instants, _ in worst.values() for x in instants])
     loads = dict(zip(times.tolist(), _loads_at(c, times), strict=True))
     cases, notes = [], []
-    tied = meshes_not_modeled(d)
+    tied = inverse.meshes_not_modeled(d)
     meshes = {j.pin or j.name: tied[j.name] for j in d.joints if j.name in tied}
     for body, (instants, unique) in worst.items():
         bare = [pin for pin in unique if pin in meshes]

@@ -19,7 +19,6 @@ from linkwright.api import (
     ANGLE,
     KINDS,
     LENGTH,
-    TIME,
     Cell,
     Description,
     Result,
@@ -182,7 +181,7 @@ def _is_time(text: str) -> bool:
         dimension = parse_unit(" ".join(parts_of_text[1:]))[1] if len(parts_of_text) > 1 else None
     except UsageError:
         return False
-    return dimension is not None and matches(dimension, TIME) and not matches(dimension, ANGLE) and not matches(dimension, LENGTH)
+    return dimension is not None and matches(dimension, KINDS["time"]) and not matches(dimension, ANGLE) and not matches(dimension, LENGTH)
 
 
 def _nearest(x: np.ndarray, value: float, winds: bool) -> tuple[int, float]:

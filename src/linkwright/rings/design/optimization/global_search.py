@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import NONE, TIME, UsageError, counted, nearest, parse_unit, unit_kinds
+from linkwright.api import NONE, UsageError, counted, nearest, parse_unit, unit_kinds
 from linkwright.rings.design.optimization.candidates import CandidatePool, GlobalSearch, method_named
 from linkwright.rings.design.optimization.certificate import OptimumCertificate, certify
 from linkwright.rings.design.optimization.local_search import MOST_DESIGNS, LocalOptimum, LocalSearch, Terms, value_of, violation_of
@@ -216,7 +216,7 @@ def _seconds(given: Any) -> float | None:
     if given is None:
         return None
     plain = isinstance(given, str) and given.strip().replace(".", "", 1).isdigit()
-    seconds = unit_kinds.quantity(float(given) if plain else given, TIME, "within")
+    seconds = unit_kinds.quantity(float(given) if plain else given, unit_kinds.TIME, "within")
     if not seconds > 0.0:
         raise UsageError(f"within is the time that the search may take, such as '2 min', not {given!r:.30}.", name="within", value=given)
     return seconds

@@ -15,7 +15,6 @@ import numpy as np
 
 from linkwright.api import (
     KINDS,
-    TIME,
     System,
     Trajectory,
     UsageError,
@@ -69,7 +68,7 @@ def drive_measurements(
     """Read, filter and differentiate the columns of all drives: `A`, `A.torque` (of a drive with unknown gain also
     `A.current`), and where they are there `A.v` and `A.a`."""
     table, d = measured_table(data, columns, what), system.description
-    t = table.column("t", TIME)
+    t = table.column("t", KINDS["time"])
     drives = tuple(compiled_of(system).drive_names)
     _need_times(t, what)
     x, v, a, u = [], [], [], []

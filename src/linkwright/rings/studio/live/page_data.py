@@ -20,10 +20,10 @@ from linkwright.api import (
     display_unit,
     element_limits,
     elements,
+    inverse,
     joints,
     lengths,
     line_loads,
-    meshes_not_modeled,
     plausibility,
     unit_of,
 )
@@ -48,7 +48,7 @@ def data(
     core = compiled_of(system)
     d = system.description
     unique = cycle_data.unique_loads(motion.turn, system)
-    loads, meshes = "loads" in made.names, meshes_not_modeled(d)
+    loads, meshes = "loads" in made.names, inverse.meshes_not_modeled(d)
     touching = [TOUCHING] if any(x.meets for x in elements.every(d)) else []
     return {
         "name": d.name,
