@@ -124,6 +124,7 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "Loads": lambda: four_bar().system.inverse(four_bar().system.start),
     "LostMotion": lambda: loose().lost_motion("D", steps=4),
     "MotorChoices": lambda: four_bar().choose_motor(gearbox=False),
+    "Observability": lambda: four_bar().system.estimator({"A.v": "1 deg/s"}, every="5 ms").observability(),
     "OptimizationResult": optimum,
     "ParetoFront": lambda: lw.load(SLIDER_CRANK).optimize(
         ["max range guide", "min rms A.torque"], {"r": "30..60 mm", "slider.mass": "0.5..2 kg"}, count=8, starts=1, points=2

@@ -30,7 +30,7 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "design": ("Design", ("Design", "Identification")),
     "robots": ("Robots", ("Transmission", "Workspace", "TimeOptimalMotion")),
     "simulation": ("Simulation", ("Drives", "Events", "Formulations", "Stabilizers")),
-    "control": ("Control", ("Controllers", "References", "Comparing")),
+    "control": ("Control", ("Controllers", "References", "Estimation", "Comparing")),
     "connections": ("Other programs", ("Bridge", "Converters")),
     "errors": ("Errors", ("Errors",)),
 }
@@ -84,6 +84,10 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "References": (
         "The wanted motion of a controller.",
         _in("control", "setpoint minimum_jerk trapezoidal sinusoid polyline spline from_csv"),
+    ),
+    "Estimation": (
+        "Sensors, and the result of `s.estimator(...)` ([state estimation](../../how-to/state-estimation.md)).",
+        _in("control", "sensor imu Estimator Observability"),
     ),
     "Comparing": ("Runs in a table ([comparing](../../how-to/compare-controllers.md)).", _in("control", "compare Comparison")),
     "Formulations": (

@@ -57,6 +57,7 @@ WORDS: dict[str, str] = {
     "how-to/robot-terms.md": "matrix jacobian coriolis",
     "how-to/singular-positions.md": "singularity singularities",
     "how-to/springs-dampers-stops.md": "friction damping",
+    "how-to/state-estimation.md": "kalman filter observer IMU gyro encoder",
     "how-to/studies.md": "tolerance monte carlo sweep derivatives gradient",
     "how-to/time-optimal.md": "time-optimal",
     "reference/channels.md": "channels",

@@ -402,6 +402,10 @@ def __getattr__(name: str) -> Any:
         from linkwright.rings.design import controller_comparison
 
         return getattr(controller_comparison, name)
+    if name in ("Estimator", "Observability"):  # few runs estimate anything
+        from linkwright.rings.control import estimator
+
+        return getattr(estimator, name)
     raise AttributeError(f"lw.control has no '{name}'.")
 
 
@@ -412,6 +416,8 @@ __all__ = [
     "Actuator",
     "Comparison",
     "Control",
+    "Estimator",
+    "Observability",
     "actuator",
     "compare",
     "computed_torque",

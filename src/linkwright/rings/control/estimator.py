@@ -282,14 +282,14 @@ class Estimator:
         m, size = 2 * now.chart.n, self._length(now, way)
         if not size <= LONGEST:
             raise errors.SimulationError(
-                f"t = {now.at.t:.6g} s: the readings ask for a correction by {size:.3g} (rad, or sizes of the mechanism) at once, where the "
+                f"t = {now.at.t:.6g} s: the readings ask for a correction by {size:.3g} (rad, or sizes of the mechanism) at once, so the "
                 "filter is lost. Look at units and signs of the readings, at uncertainty= and at the standard deviations of the sensors.",
                 name="estimator",
             )
         chart = self._steps.chart(self._steps.moved(now.chart, way[:m]))
         if chart.n != now.chart.n:
             raise errors.SingularityError(
-                f"t = {now.at.t:.6g} s: the readings put the mechanism into a singular position, where errors have no covariance."
+                f"t = {now.at.t:.6g} s: the readings put the mechanism into a singular position. Errors have no covariance there."
             )
         return Belief(chart, now.bias + way[m:], now.P)
 
@@ -641,7 +641,7 @@ class Estimator:
                 x = np.zeros(0)
             if len(x) != span.stop - span.start or np.isinf(x).any():
                 raise UsageError(
-                    f"the reading of '{name}' is {counted(span.stop - span.start, 'finite number')}, NaN where nothing was read, not "
+                    f"the reading of '{name}' is {counted(span.stop - span.start, 'finite number')}, NaN if nothing was read, not "
                     f"{value!r:.60}.",
                     name=name,
                     value=value,

@@ -44,8 +44,10 @@ class Observability(Result):
         return "\n".join([head, *(f"  not shown by any reading: {x}" for x in self.unobservable)])
 
     def table(self) -> Table:
-        """Return the combinations that no reading shows."""
-        return Table.of([("not observable", "")], [(x,) for x in self.unobservable], "observability")
+        """Return the states, whether the readings show them, and the combinations that no reading shows."""
+        hidden = [[x for x, d in zip(self.unobservable, self.directions, strict=True) if d[i]] for i in range(len(self.names))]
+        rows = [(name, not x, "; ".join(x)) for name, x in zip(self.names, hidden, strict=True)]
+        return Table.of(["state", "observable", "not shown by any reading"], rows, "observability")
 
 
 def observability(O: np.ndarray, chart: state_errors.Chart, core: Compiled, biases: Sequence[str]) -> Observability:

@@ -112,10 +112,14 @@ def imu(
         Standard deviation of each axis of the gyro ("0.1 deg/s").
     accelerometer : float or str, optional
         Standard deviation of each axis of the accelerometer ("0.05 m/s^2").
-    gyro_bias, accelerometer_bias : float or str, optional
-        Standard deviation of unknown constant offsets, which are then estimated.
-    gyro_drift, accelerometer_drift : float or str, optional
+    gyro_bias : float or str, optional
+        Standard deviation of unknown constant offsets of the gyro, which are then estimated.
+    gyro_drift : float or str, optional
         Standard deviation of the change of these offsets in one second.
+    accelerometer_bias : float or str, optional
+        The same of the accelerometer.
+    accelerometer_drift : float or str, optional
+        The same of the accelerometer.
 
     Returns
     -------
