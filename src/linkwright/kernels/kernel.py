@@ -290,7 +290,7 @@ class Kernel:
         """Outputs for one state by native code; None where the rank-revealing path has to answer. Arrays must have the right shapes;
         `optional` are inputs that may be left out, by name."""
         ready = self._singles.pop() if self._singles else self._single_rows()
-        rows, others, run, copies = ready
+        rows, others, run, copies, _ = ready
         for row, x in zip(rows, arrays, strict=True):
             row[...] = x
         for name, row in others:
@@ -299,11 +299,28 @@ class Kernel:
         self._singles.append(ready)
         return out
 
+    @cached_property
+    def spans(self) -> Mapping[str, tuple[slice, tuple[int, ...]]]:
+        """Place and shape of every output in a row of them all."""
+        return MappingProxyType({b.name: (b.span, b.shape) for b in self.outputs})
+
+    def row(self, arrays: Sequence[np.ndarray], optional: Mapping[str, Any]) -> np.ndarray | None:
+        """`healthy` with all outputs in one row, which `spans` divides: for kernels with many outputs, of which a caller reads some."""
+        ready = self._singles.pop() if self._singles else self._single_rows()
+        rows, others, run, _, y = ready
+        for row, x in zip(rows, arrays, strict=True):
+            row[...] = x
+        for name, row in others:
+            row[...] = optional[name] if name in optional else self._defaults[name]
+        out = None if run() else y.copy()
+        self._singles.append(ready)
+        return out
+
     def _single_rows(self) -> tuple[Any, ...]:
         row, run, y = self.code.prepared()
         given = [row[b.span].reshape(b.shape) for b in self._needed]
         optional = [(b.name, row[b.span].reshape(b.shape)) for b in self.inputs if b.name in self._defaults]
-        return given, optional, run, [y[b.span].reshape(b.shape).copy for b in self.outputs]
+        return given, optional, run, [y[b.span].reshape(b.shape).copy for b in self.outputs], y
 
     def packed(self, x: Mapping[str, np.ndarray]) -> np.ndarray:
         """All outputs of one state in one row, native code only; inputs by name, those not given at their defaults. Nothing is

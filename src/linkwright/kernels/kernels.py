@@ -151,6 +151,7 @@ SOLVES = {  # kernels with eliminations of their own
     **dict.fromkeys(("inverse", "loads", "given_loads", "inverse_balance", "wrenches"), "inverse"),
     **dict.fromkeys(("kinematics", "walk", "stride", "counted_stride", "turn_motion", *DRIVEN_ROWS), "kinematics"),
     **dict.fromkeys(("jacobian", "jacobian_rate", "reduced", "operational"), "kinematics"),
+    **dict.fromkeys(("named_motion", "named_terms"), "independent"),
     **dict.fromkeys(("driven_loads", "turn_loads"), "inverse and kinematics"),
 }
 DERIVATIVES = ("q", "v", "tau", "parameters")  # inputs by which kernel "derivatives" differentiates "forward"
@@ -220,9 +221,10 @@ class Kernels:
         by: Sequence[str] = (),
         tasks: str | Sequence[str] = (),
         outputs: Sequence[str] = (),
+        asked: Any = None,
     ) -> Kernel:
         """A kernel by name; made on first use, then the same object again. `by`: inputs by which its outputs are differentiated, or only
-        the weighted sum of `outputs`; `tasks`: bodies and points of operational space.
+        the weighted sum of `outputs`; `tasks`: bodies and points of operational space; `asked`: what terms by name contain.
 
         Rates of a run that is not `projected` turn to the rank-revealing path earlier: its states are beside the loops, and what they are
         off is divided by the square of the smallest singular value.
@@ -232,11 +234,11 @@ class Kernels:
         powered = self.chosen.power and name in POWERED
         inputs, sums = ((x,) if isinstance(x, str) else tuple(dict.fromkeys(x)) for x in (by, outputs))
         wanted = (tasks,) if isinstance(tasks, str) else tuple(tasks)
-        key = (name, formulation, None if drives is None else tuple(drives), baumgarte, powered, projected, inputs, wanted, sums)
+        key = (name, formulation, None if drives is None else tuple(drives), baumgarte, powered, projected, inputs, wanted, sums, asked)
         if key not in self.made:
             chosen = self if drives is None else replace(self, drives=tuple(drives), plans={})
-            self.made[key] = chosen._make(name, formulation, baumgarte, projected, inputs, wanted, sums)
-            self.made[key].again = (self.get, (name, formulation, drives, baumgarte, projected, inputs, wanted, sums))
+            self.made[key] = chosen._make(name, formulation, baumgarte, projected, inputs, wanted, sums, asked)
+            self.made[key].again = (self.get, (name, formulation, drives, baumgarte, projected, inputs, wanted, sums, asked))
         return self.made[key]
 
     def _make(
@@ -248,6 +250,7 @@ class Kernels:
         by: tuple[str, ...],
         tasks: tuple[str, ...],
         outputs: tuple[str, ...],
+        asked_for: Any,
     ) -> Kernel:
         name = "forward" if asked == "derivatives" else asked
         if asked == "derivatives":
@@ -270,6 +273,10 @@ class Kernels:
         elif formulation is not None or baumgarte:
             raise UsageError(f"kernel '{name}' has no formulation and no stabilization to choose.", name=name)
         names = self.entries
+        if "asked" in signature.options:
+            if asked_for is None:
+                raise UsageError(f"kernel '{name}' belongs to s.named_terms(tasks), which calls it.", name=name)
+            options["asked"] = asked_for
         if "tasks" in signature.options:
             options["tasks"] = tuple(self._tasks(tasks, name))
             named = ("Lambda", "mu", "J", "rate") if name == "operational" else ("T", "bias")
@@ -503,7 +510,7 @@ class Kernels:
             masses = all(b.mass is not None for b in self.tree.description.bodies[1:])
             return planning.plan(self._numeric, self._samples, masses)
         eq = replace(self._numeric, plan=self.plan)
-        if solve in ("inverse", "kinematics"):
+        if solve in ("inverse", "kinematics", "independent"):
             return planning.with_drives(eq, self._samples, solve)
         if solve == SOLVES["turn_loads"]:
             return planning.with_drives(replace(eq, plan=self.plan_of("inverse")), self._samples, "kinematics")

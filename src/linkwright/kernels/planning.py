@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.errors import UsageError
+from linkwright.kernels.equations.by_name import INDEPENDENT, tied_rows
 from linkwright.kernels.equations.dynamic import EliminationPlan, Equations, driven
 from linkwright.kernels.equations.kinematic import ORDERED_PIVOT, SHORTEST
 from linkwright.mechanics.closing.idle_motions import idle_motions, idle_rows, spin_lines
@@ -106,7 +107,7 @@ def plan(eq: Equations, states: Sequence[Instant], masses: bool) -> EliminationP
 
 
 def with_drives(eq: Equations, states: Sequence[Instant], name: str) -> EliminationPlan:
-    """The plan with the order of a solve with drives, "kinematics" or "inverse", where such a solve exists."""
+    """The plan with the order of a solve with drives, "kinematics", "inverse" or "independent", where such a solve exists."""
     chosen = _ordered(eq, name, states)
     if chosen is None:
         return eq.plan
@@ -400,6 +401,8 @@ def _balanced(A: np.ndarray) -> np.ndarray:
 
 
 def _driven_matrix(eq: Equations, name: str, s: Instant) -> np.ndarray:
+    if name == INDEPENDENT:
+        return tied_rows(eq, eq.task_terms(s.q, s.v, eq.loops.skel.pack(s.references)))[0]
     if name == "kinematics":
         N = idle_rows(eq.plan, eq.loops.skel, s.motion).rows
         loops = eq.loops.with_([_driver(eq, n, s) for n in eq.drives if n not in eq.velocity_drives])

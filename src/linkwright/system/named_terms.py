@@ -1,8 +1,9 @@
-"""Terms of the equations of motion by name, at one state or many: Jacobians and their rates, reduced and operational inertia, momentum.
+"""Terms of the equations of motion by name, at one state or many: what a controller of the whole body needs, from one native call.
 
     y' = J x'                       y'' = J x'' + rate             tasks y by independent velocities x
     v  = N x'                       a   = N x'' + N_rate           motions of the loops
-    M x'' + C + G = F + tau         Lambda y'' + mu = f            tau = J' f
+    M x'' + C + G = F + tau + Jc' f                                tau = selection u, f forces at contacts
+    Lambda y'' + mu = f             tau = J' f                     operational space
     h  = A x'                       dh/dt = A x'' + A_rate         momentum about the center of mass
 
 By "coordinates" x' is v itself, N the identity, and M a + C + G = F + tau + constraint' lam with constraint a + constraint_bias = 0.
@@ -10,30 +11,38 @@ By "coordinates" x' is v itself, N the identity, and M a + C + G = F + tau + con
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwright.errors import LinkwrightError, SingularityError, UsageError, counted, listing
-from linkwright.kernels.equations.tasks import AXES, TWIST, TaskRow, task_rows
-from linkwright.mechanics.closing.idle_motions import NO_INERTIA
+from linkwright.errors import LinkwrightError, SingularityError, UsageError, counted, listing, nearest
+from linkwright.kernels.equations import by_name
+from linkwright.kernels.equations.tasks import AXES, COM, IN, TWIST, AddedPoint, TaskRow, poses_of, task_rows
 from linkwright.numerics.memory_and_threads import Store
+from linkwright.numerics.spatial import Pose
 from linkwright.numerics.tolerances import RANK
 from linkwright.results.labeled_arrays import Labeled
 from linkwright.results.records import cut_rows
 from linkwright.results.state import State
 from linkwright.results.trajectory import Trajectory
+from linkwright.system.controller_limits import ControllerLimits, controller_limits
+from linkwright.system.friction_cones import FrictionCones, friction_cones
 from linkwright.system.independent_velocities import Chosen, Independent, independent_velocities
+from linkwright.text.units import KINDS, quantity
 
 if TYPE_CHECKING:
+    from linkwright.kernels.kernel import Kernel
+    from linkwright.mechanics.contact import Touch
     from linkwright.system.compiled import Compiled
 
 DEPENDENT_TASK = 1e-12  # the same of the mobility of the tasks: its square root is that of their velocities
-TERMS: Store[tuple[Any, Any], NamedTerms] = Store()  # by tasks and columns
+TERMS: Store[tuple[Any, ...], NamedTerms] = Store()  # by tasks, columns, points and contacts
 MOMENTUM = ("angular.x", "angular.y", "angular.z", "linear.x", "linear.y", "linear.z")
+MOTION = frozenset(  # outputs that need no masses
+    ("S", "N_rate", "speed", "read", "read_rate", "read_speed", "J", "rate", "pose_R", "pose_p", "constraint", "constraint_bias", "gap", "first", "normal")
+)
 Index = tuple[int, ...]
 
 
@@ -43,30 +52,137 @@ class NamedTerms:
     def __init__(
         self,
         core: Compiled,
-        tasks: str | Sequence[str],
-        by: str | Sequence[str],
+        tasks: str | Sequence[str] = (),
+        by: str | Sequence[str] = "independent",
         independent: Independent | None = None,
-        read: Sequence[str] = (),  # velocities of joints and cylinders that are read beside: `TermsByName.read`
+        read: Sequence[str] | None = None,  # velocities of joints and cylinders that are read beside; default the drives
+        points: Mapping[str, Any] | None = None,
+        contacts: str | Sequence[str] = (),
     ):
-        names = [tasks] if isinstance(tasks, str) else [str(x) for x in tasks]
-        self.core, self.tasks = core, tuple(names)
-        self.rows: list[TaskRow] = task_rows(core.description, names) if names else []
+        d = core.description
+        self.core, self.points = core, added_points(core, points or {})
+        named = _listed(tasks)
+        self.rows: list[TaskRow] = task_rows(d, named, self.points) if named else []
+        self.places, self.touches = self._contacts(_listed(contacts))
         if any(r.needs_masses for r in self.rows):
             core.kernels.need_masses()
         self.independent = Independent(core) if independent is None else independent
         self.whole = by == "coordinates"
         self.chosen: Chosen = self.independent.chosen(by)
-        self.read = tuple(read)
+        every = self.chosen.every
+        drives = [x for name in core.drive_names for x in self.independent.expanded(name)]
+        self.read = tuple(drives if read is None else read)
+        self.given = points
+        self.asked = by_name.Asked(
+            rows=tuple(row if row.at is None else row._replace(at=tuple(core.on_body(row.body, np.array(row.at)))) for row in self._all_rows),
+            own=None if self.whole else tuple(every.index(n) for n in self.chosen.by),
+            read=self.read,
+            contacts=sum(len(rows) for rows in self.places.values()),
+            touches=tuple(self.core.kernels.touches.index(x) for x in self.touches),
+        )
+        self._dynamic = False  # True once masses were asked for: then one call computes everything
+
+    @cached_property
+    def posed(self) -> list[str]:
+        """Names of the tasks and contact points that have a pose."""
+        return list(poses_of(self.asked.rows))
+
+    @property
+    def _all_rows(self) -> list[TaskRow]:
+        return [*self.rows, *(row for rows in self.places.values() for row in rows)]
+
+    def _contacts(self, names: Sequence[str]) -> tuple[dict[str, list[TaskRow]], list[Touch]]:
+        """Rows of points in contact, and contacts of the model."""
+        d, touches = self.core.description, {}
+        for x in self.core.kernels.touches if names else ():
+            for name in (x.name, x.owner.name):
+                touches.setdefault(name, []).append(x)
+        places: dict[str, list[TaskRow]] = {}
+        chosen: list[Touch] = []
+        for name in names:
+            if name in touches:
+                chosen += [x for x in touches[name] if x not in chosen]
+                continue
+            known = [*self.points, *touches, *(f"{b.name}.{p.name}" for b in d.bodies[1:] for p in b.points)]
+            if name not in known:
+                raise UsageError(
+                    f"there is no point or contact '{name}'. Name a point (points={{'heel': ('foot', [0, 0, 0])}} adds one) or a contact "
+                    "of the model.",
+                    nearest(name, known, "Points and contacts"),
+                    name=name,
+                )
+            if name in places:
+                raise UsageError(f"contacts: '{name}' is named more than once.", name=name)
+            places[name] = task_rows(d, name, self.points)
+        return places, chosen
 
     def __repr__(self) -> str:
-        return f"<NamedTerms of {listing(r.name for r in self.rows) or 'no task'}, by {listing(self.chosen.by)}>"
+        at = f", contacts {listing(self.contacts)}" if self.contacts else ""
+        return f"<NamedTerms of {listing(r.name for r in self.rows) or 'no task'}, by {listing(self.chosen.by)}{at}>"
+
+    # ---------------------------------------------------------------- names, and what does not depend on the state
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """Names of x'."""
+        return self.chosen.by
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Names of y'."""
+        return tuple(r.name for r in self.rows)
+
+    @property
+    def base(self) -> tuple[str, ...]:
+        """Velocities of the floating base among x'."""
+        return tuple(n for n in self.by if n in self.independent.base)
+
+    @property
+    def drives(self) -> tuple[str, ...]:
+        """Names of the efforts u."""
+        return self.read
+
+    @property
+    def contacts(self) -> tuple[str, ...]:
+        """Names of the contacts: points first, then contacts of the model."""
+        return (*self.places, *(x.name for x in self.touches))
+
+    @cached_property
+    def contact_rows(self) -> tuple[str, ...]:
+        """Names of the rows of Jc: the axes of the world at a point, normal and tangents at a contact of the model."""
+        d = self.core.description
+        axes = ("n", "t") if d.planar else ("n", "t1", "t2")
+        return (*(r.name for rows in self.places.values() for r in rows), *(f"{x.name}.{a}" for x in self.touches for a in axes))
+
+    def cones(self, mu: Any = None, normals: Mapping[str, Any] | None = None, sides: int = 4) -> FrictionCones:
+        """Return the friction cones of the contact forces f: `rows @ f <= 0`, with `mu`, `normal` and `tangents` by contact.
+
+        Parameters
+        ----------
+        mu : float or Mapping[str, float], optional
+            Coefficient of friction, of all contacts or by name. Contacts of the model have their own by default.
+        normals : Mapping[str, array], optional
+            Normal of the ground at a point, away from the ground. By default against gravity.
+        sides : int, default 4
+            Sides of the pyramid inside the cone.
+        """
+        return friction_cones(self, mu, normals or {}, sides)
+
+    def limits(self, speed: Mapping[str, float] | None = None) -> ControllerLimits:
+        """Return limits of positions (stops), speeds and efforts (drives), with a row for each name of x' and each drive.
+
+        speed: largest speeds by name, for example `dict(m.imported.speed_limits)`, in addition to those of motors.
+        """
+        return controller_limits(self.core.description, (*self.by, *(n for n in self.drives if n not in self.by)), self.drives, speed or {})
+
+    # ---------------------------------------------------------------- values
 
     def __call__(self, q: Any, v: Any = None) -> TermsByName:
         """Return the terms at a State, at every sample of a Trajectory, or at arrays q and v (zero if not given)."""
         if isinstance(q, State):
             if q.skel is not self.core.skel:
                 raise UsageError("this state belongs to another mechanism, or to other cuts: take one of this system.")
-            return self._at(q.q, q.v, {"t": np.array([q.t]), "near": self.core.packed_references(q)})
+            return self._at(q.q, q.v, {"t": q.t, "near": self.core.packed_references(q)} if self.core.skel.cut_size else {"t": q.t})
         if isinstance(q, Trajectory):
             return self._at(q.q, q.v, {"t": np.asarray(q.t)[:, None], "near": cut_rows(q.skel, q.references)})
         tree = self.core.tree
@@ -81,41 +197,189 @@ class NamedTerms:
         return self._at(Q, V, {})
 
     def _at(self, q: np.ndarray, v: np.ndarray, more: Mapping[str, np.ndarray]) -> TermsByName:
-        if not (np.isfinite(q).all() and np.isfinite(v).all()):
-            raise UsageError("terms by name need finite numbers in q and v.", name="terms")
-        rows = self._values("task_terms", q, v, more, {"tasks": self.tasks})
-        return TermsByName(self, v, rows, lambda: self._values("inertia_terms", q, v, more, {}))
+        found = TermsByName(self, q, v, more)
+        if self._dynamic and q.ndim == 1:
+            found._compute(True)
+        elif not (np.isfinite(q).all() and np.isfinite(v).all()):
+            raise _not_finite()
+        return found
 
-    def _values(
-        self, name: str, q: np.ndarray, v: np.ndarray, more: Mapping[str, np.ndarray], options: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Outputs of a kernel."""
-        kernels, drives = self.core.kernels, [*self.chosen.every, *self.read]
-        kernel = kernels.get(name, drives=drives if name == "task_terms" else None, **options)  # inertia does not depend on them
-        return kernel.batch((q, v), {k: x for k, x in more.items() if k in kernel.reads})._asdict()
+    @cached_property
+    def motion_kernel(self) -> Kernel | None:
+        """The kernel of everything that needs no masses."""
+        return self._kernel("named_motion")
+
+    @cached_property
+    def kernel(self) -> Kernel | None:
+        """The kernel of all terms; None where the velocities do not determine the motion one by one in most positions."""
+        return self._kernel("named_terms")
+
+    def _kernel(self, name: str) -> Kernel | None:
+        k = self.core.kernels
+        try:
+            found = k.get(name, drives=self.chosen.every, asked=self.asked)
+            _ = found.inputs  # its code, from the cache on disk or made now
+        except (LinkwrightError, FloatingPointError):
+            return None
+        return found
+
+    @cached_property
+    def equations(self) -> Any:
+        """The equations on floats with the independent velocities as drives."""
+        return self.independent.equations(self.chosen.every)
+
+    def anyway(self, q: np.ndarray, v: np.ndarray, more: Mapping[str, np.ndarray], dynamic: bool) -> dict[str, Any]:
+        """All outputs at one state by ranks on floats: where pivots vanish, or where there is no order of elimination."""
+        k = self.core.kernels
+        t, near = (np.asarray(more.get(n, k.defaults[n]), dtype=float) for n in ("t", "near"))
+        eq = self.equations
+        basis = None if self.whole else self._basis(by_name.task_terms(eq, q, v, near, ()))
+        if not dynamic:
+            return by_name.named_motion(eq, q, v, near, self.asked, basis)
+        with np.errstate(all="ignore"):
+            out = by_name.named_terms(eq, q, v, t, near, self.asked, basis)
+        if not all(np.isfinite(x).all() for x in out.values()):
+            raise SingularityError(f"the inertia against {listing(self.by)} vanishes here: give the bodies that they move a mass.", name="M")
+        return out
+
+    def _basis(self, rows: Mapping[str, Any]) -> by_name.Basis:
+        """S and a_0 by singular values."""
+        loops = self.core.loops
+        scales = self.independent.scales(self.chosen.every)
+        n, first = len(scales), len(rows["J"])
+        A = np.concatenate([rows["J"] / loops.row_scale[:, None], rows["E"][:n] / scales[:, None], rows["idle"]]) * loops.columns
+        right = np.concatenate([-rows["k"] / loops.row_scale, -rows["e"][:n] / scales, -rows["idle_rate"]])
+        U, s, Vt = np.linalg.svd(A, full_matrices=False)
+        if len(s) < A.shape[1] or not s[-1] > RANK * s[0]:
+            raise SingularityError(
+                f"singular position: the speeds of {listing(self.chosen.every)} do not determine the motion here.",
+                name=listing(self.chosen.every),
+            )
+        inverse = (Vt.T / s) @ U.T
+        return by_name.Basis(inverse[:, first : first + n] / scales * loops.columns[:, None], (inverse @ right) * loops.columns)
 
 
-def named_terms(core: Compiled, tasks: str | Sequence[str], by: str | Sequence[str]) -> NamedTerms:
-    """Return the terms of these tasks and columns, made once for a mechanism."""
-    key = (tasks if isinstance(tasks, str) else tuple(tasks), by if isinstance(by, str) else tuple(by))
+def named_terms(
+    core: Compiled,
+    tasks: str | Sequence[str] = (),
+    by: str | Sequence[str] = "independent",
+    points: Mapping[str, Any] | None = None,
+    contacts: str | Sequence[str] = (),
+) -> NamedTerms:
+    """Return the terms of these tasks, columns and contacts, made once for a mechanism."""
+    key = (*(x if isinstance(x, str) else tuple(x) for x in (tasks, by, contacts)), repr(points))
     known = TERMS.of(core)
     if key not in known:
-        known[key] = NamedTerms(core, tasks, by, independent_velocities(core))
+        known[key] = NamedTerms(core, tasks, by, independent_velocities(core), points=points, contacts=contacts)
     return known[key]
 
 
-@dataclass(frozen=True)
+def added_points(core: Compiled, points: Mapping[str, Any]) -> dict[str, AddedPoint]:
+    """Points that a call adds, by name: a body and the place in its frame."""
+    d = core.description
+    bodies = [b.name for b in d.bodies[1:]]
+    if not isinstance(points, Mapping):
+        raise UsageError(f"points is a dict, {{'heel': ('foot', [0, 0, 0])}}, not {points!r:.60}.", name="points", value=points)
+    out = {}
+    for name, given in points.items():
+        if not isinstance(name, str) or not name or "." in name or IN in name or name in (*bodies, COM):
+            raise UsageError(f"points: {name!r} cannot name a point. Take a word that is no body's, without '.'.", name=str(name), value=name)
+        if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
+            raise UsageError(f"points: '{name}' is a body and a place, ('foot', [0, 0, 0]), not {given!r:.60}.", name=name, value=given)
+        body, at = given
+        if body not in bodies:
+            raise UsageError(f"points: there is no moving body '{body}' for '{name}'.", nearest(str(body), bodies, "Bodies"), name=str(body))
+        place = np.asarray(at, dtype=object)
+        if place.shape not in ((3,), (2,)[: d.planar]):
+            raise UsageError(
+                f"points: the place of '{name}' has {'2 or 3' if d.planar else '3'} coordinates in the frame of '{body}', not {at!r:.60}.",
+                name=name,
+                value=at,
+            )
+        values = [quantity(x, KINDS["length"], f"points: '{name}'") for x in place]
+        out[name] = AddedPoint(body, tuple(float(x) for x in [*values, 0.0][:3]))
+    return out
+
+
 class TermsByName:
-    """Terms at one state, or with the states' axes first: arrays with named rows and columns, computed on demand.
+    """Terms at one state, or with the states' axes first: arrays with named rows and columns.
 
     In a batch a state without an answer has NaN; `ok` is the mask of the others, `why` the reasons by index.
     """
 
-    terms: NamedTerms = field(repr=False)
-    v: np.ndarray = field(repr=False)
-    tree: Mapping[str, Any] = field(repr=False)  # rows in all coordinates
-    _inertia: Callable[[], Mapping[str, Any]] = field(repr=False)
-    _failed: dict[Index, LinkwrightError] = field(default_factory=dict, repr=False)
+    def __init__(self, terms: NamedTerms, q: np.ndarray, v: np.ndarray, more: Mapping[str, np.ndarray]):
+        self.terms, self.q, self.v, self._more = terms, q, v, more
+        self._row: np.ndarray | None = None  # all outputs of one state
+        self._spans: Mapping[str, tuple[slice, tuple[int, ...]]] = {}
+        self._arrays: Mapping[str, Any] = {}
+        self._failed: dict[Index, LinkwrightError] = {}
+
+    def __repr__(self) -> str:
+        return f"<TermsByName at {self.v.shape[:-1] or 'one state'}: {self.terms!r}>"
+
+    # ---------------------------------------------------------------- the native call
+
+    def _get(self, name: str) -> Any:
+        """An output, computed with all others of its kind on first use."""
+        place = self._spans.get(name)
+        if place is not None and self._row is not None:
+            return self._row[place[0]].reshape(place[1])
+        if name not in self._arrays:
+            self._compute(name not in MOTION)
+        return self._get(name) if name in self._spans else self._arrays[name]
+
+    def _has(self, name: str) -> bool:
+        """True for an output that this mechanism has, once masses are asked for."""
+        _ = self._get("M")
+        return name in self._spans or name in self._arrays
+
+    def _compute(self, dynamic: bool) -> None:
+        terms, q, v, more = self.terms, self.q, self.v, self._more
+        if dynamic:
+            if not terms._dynamic:
+                terms.core.kernels.need_masses()
+            terms._dynamic = True
+        kernel = terms.kernel if dynamic else terms.motion_kernel
+        if q.ndim == 1 and kernel is not None and kernel.native:
+            row = kernel.row((q, v), more)
+            if row is not None:
+                self._row, self._spans = row, kernel.spans
+                return
+        self._row, self._spans = None, {}
+        lead = v.shape[:-1]
+        if kernel is None:
+            good, arrays = np.zeros(lead, dtype=bool), None
+        else:
+            given = {k: x for k, x in more.items() if k in kernel.reads}
+            found, good = kernel.regular((q, v), given)
+            arrays = found._asdict()
+        self._arrays = self._repaired(arrays, np.asarray(good), dynamic)
+
+    def _repaired(self, arrays: dict[str, Any] | None, good: np.ndarray, dynamic: bool) -> dict[str, Any]:
+        """The outputs with those of other states computed by ranks."""
+        lead = self.v.shape[:-1]
+        for at in (tuple(map(int, i)) for i in np.argwhere(~good)):
+            more = {k: np.broadcast_to(x, (*lead, *np.shape(x)[-1:]))[at] for k, x in self._more.items()}
+            try:
+                if not (np.isfinite(self.q[at]).all() and np.isfinite(self.v[at]).all()):
+                    raise _not_finite()
+                found = self.terms.anyway(self.q[at], self.v[at], more, dynamic)
+            except LinkwrightError as error:
+                if not lead:
+                    raise
+                self._failed[at] = error
+                found = {}
+            if arrays is None:
+                if not found:
+                    continue
+                arrays = {k: np.full((*lead, *np.shape(x)), np.nan) for k, x in found.items()}
+            for name, y in arrays.items():
+                y[at] = found.get(name, np.nan)
+        if arrays is None:
+            raise next(iter(self._failed.values()), SingularityError("there is no state to compute."))
+        return arrays
+
+    # ---------------------------------------------------------------- names
 
     @property
     def by(self) -> tuple[str, ...]:
@@ -125,7 +389,7 @@ class TermsByName:
     @property
     def tasks(self) -> tuple[str, ...]:
         """Names of y'."""
-        return tuple(r.name for r in self.terms.rows)
+        return self.terms.tasks
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -135,6 +399,8 @@ class TermsByName:
     @property
     def ok(self) -> Any:
         """True where the velocities and tasks asked about so far determine the motion."""
+        if not self._arrays and self._row is None:
+            self._compute(self.terms._dynamic)
         out = np.ones(self.v.shape[:-1], dtype=bool)
         for at in self._failed:
             out[at] = False
@@ -144,48 +410,6 @@ class TermsByName:
     def why(self) -> dict[Index, str]:
         return {at: str(error) for at, error in self._failed.items()}
 
-    # ---------------------------------------------------------------- motions of the loops
-
-    @cached_property
-    def _solved(self) -> _Solved:
-        """v per unit of every independent velocity, accelerations at x'' = 0, and idle motions: spins rest in the first two."""
-        t, loops = self.tree, self.terms.core.loops
-        keep = self.terms.core.kernels.plan.keep
-        scales = self.terms.independent.scales(self.terms.chosen.every)
-        n = len(scales)
-        J, E = t["J"] / loops.row_scale[:, None], t["E"][..., :n, :] / scales[:, None]
-        idle = np.broadcast_to(t["idle"], (*self.v.shape[:-1], *np.shape(t["idle"])[-2:])) * 1.0
-        right = np.concatenate([-t["k"] / loops.row_scale, -t["e"][..., :n] / scales, -t["idle_rate"] + np.zeros(idle.shape[:-1])], axis=-1)
-        S = np.concatenate([J, E, idle], axis=-2) * loops.columns
-        first = J.shape[-2]
-        chosen = [*(range(first) if keep is None else keep), *range(first, S.shape[-2])]
-        inverse = self._inverse(S, chosen)
-        N = inverse[..., first : first + n] / scales * loops.columns[:, None]
-        return _Solved(N, _times(inverse, right) * loops.columns, inverse[..., first + n :] * loops.columns[:, None])
-
-    def _inverse(self, S: np.ndarray, chosen: list[int]) -> np.ndarray:
-        """Left inverse of S for each state: of the chosen rows, or of all where the chosen ones lose rank."""
-        nv = S.shape[-1]
-        flat = S.reshape(-1, *S.shape[-2:])
-        out = np.zeros((len(flat), nv, S.shape[-2]))
-        square, good = flat[:, chosen], np.zeros(len(flat), dtype=bool)
-        if len(chosen) == nv and len(flat):
-            try:
-                found = np.linalg.inv(square)
-                size = np.abs(square).sum(axis=-1).max(axis=-1) * np.abs(found).sum(axis=-1).max(axis=-1)
-                good = size < 1.0 / RANK
-                out[np.ix_(good, range(nv), chosen)] = found[good]
-            except np.linalg.LinAlgError:
-                pass  # one of them is exactly singular: each alone, below
-        for i in np.flatnonzero(~good):
-            U, s, Vt = np.linalg.svd(flat[i], full_matrices=False)
-            if len(s) < nv or not s[nv - 1] > RANK * s[0]:
-                self._fail(int(i), f"singular position: the speeds of {listing(self.terms.chosen.every)} do not determine the motion here.")
-                out[i] = np.nan
-            else:
-                out[i] = (Vt.T / s) @ U.T
-        return out.reshape(*S.shape[:-2], nv, S.shape[-2])
-
     def _fail(self, i: int, text: str) -> None:
         lead = self.v.shape[:-1]
         error = SingularityError(text)
@@ -193,21 +417,12 @@ class TermsByName:
             raise error
         self._failed[tuple(int(x) for x in np.unravel_index(i, lead))] = error
 
-    @cached_property
-    def _own(self) -> list[int]:
-        every = self.terms.chosen.every
-        return [every.index(n) for n in self.by] if not self.terms.whole else list(range(len(every)))
+    # ---------------------------------------------------------------- motions of the loops
 
-    @cached_property
-    def _basis(self) -> tuple[np.ndarray, np.ndarray]:
-        """Basis of the motions that count in inertias: by coordinates all of the loops."""
-        N, a, _ = self._solved
-        return N[..., self._own], a
-
-    @cached_property
-    def _free(self) -> FreeSpins:
-        """The basis with idle spins let go."""
-        return FreeSpins.of(self._basis[0], self._solved.idle, np.asarray(self._masses["M"]))
+    @property
+    def every(self) -> Labeled:
+        """Motions of the loops by all independent velocities, also those that are not in x'."""
+        return Labeled(self._get("S"), self.coordinates, self.terms.chosen.every)
 
     @property
     def N(self) -> Labeled:
@@ -215,126 +430,175 @@ class TermsByName:
         if self.terms.whole:
             eye = np.broadcast_to(np.eye(len(self.by)), (*self.v.shape, len(self.by)))
             return Labeled(eye.copy(), self.coordinates, self.by)
-        return Labeled(self._basis[0], self.coordinates, self.by)
+        return Labeled(self._get("S")[..., list(self.terms.asked.own or ())], self.coordinates, self.by)
 
     @property
     def N_rate(self) -> Labeled:
         """dN/dt x': accelerations of the coordinates where x' does not change."""
-        return Labeled(np.zeros_like(self.v) if self.terms.whole else self._basis[1], self.coordinates)
+        return Labeled(np.zeros_like(self.v) if self.terms.whole else self._get("N_rate"), self.coordinates)
 
     @property
     def speed(self) -> Labeled:
         """x' of the state."""
-        if self.terms.whole:
-            return Labeled(self.v.copy(), self.by)
-        return Labeled(_times(self.tree["E"], self.v)[..., self._own], self.by)
+        return Labeled(self._get("speed"), self.by)
 
-    @cached_property
-    def read(self) -> tuple[np.ndarray, np.ndarray]:
-        """(velocities per unit of every independent velocity, their rates at x'' = 0) of the velocities that are read beside."""
-        N, a, _ = self._solved
-        n = len(self.terms.chosen.every)
-        return self.tree["E"][..., n:, :] @ N, _times(self.tree["E"][..., n:, :], a) + self.tree["e"][..., n:]
+    @property
+    def read(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(velocities per unit of every independent velocity, their rates at x'' = 0, velocities) of what is read beside."""
+        return self._get("read"), self._get("read_rate"), self._get("read_speed")
+
+    @property
+    def selection(self) -> Labeled:
+        """What efforts u of the drives are against x': tau = selection u."""
+        S = _transposed(self._get("read"))
+        own = slice(None) if self.terms.whole else list(self.terms.asked.own or ())
+        return Labeled(S[..., own, :], self.by, self.terms.drives)
 
     @property
     def constraint(self) -> Labeled:
         """Jacobian of the closed loops: constraint v + b = 0."""
-        return Labeled(self.tree["J"], self._loop_rows, self.coordinates)
+        return Labeled(self._get("constraint"), self._loop_rows, self.coordinates)
 
     @property
     def constraint_bias(self) -> Labeled:
         """k: constraint a + k = 0."""
-        return Labeled(self.tree["k"], self._loop_rows)
+        return Labeled(self._get("constraint_bias"), self._loop_rows)
 
     @property
     def _loop_rows(self) -> tuple[str, ...]:
         return tuple(f"{loop.name}.{label}" for loop in self.terms.core.tree.loops for label in loop.labels)
 
-    # ---------------------------------------------------------------- tasks
+    # ---------------------------------------------------------------- tasks and contacts
 
-    @cached_property
+    @property
     def J(self) -> Labeled:
         """Task Jacobian: y' = J x'."""
-        self._need_tasks()
-        return Labeled(self.tree["T"] if self.terms.whole else self.tree["T"] @ self._basis[0], self.tasks, self.by)
+        return Labeled(self._get("J")[..., : self._task_count, :], self.tasks, self.by)
 
-    @cached_property
+    @property
     def rate(self) -> Labeled:
         """dJ/dt x': y'' = J x'' + rate."""
-        self._need_tasks()
-        moved = 0.0 if self.terms.whole else _times(self.tree["T"], self._basis[1])
-        return Labeled(self.tree["bias"] + moved, self.tasks)
+        return Labeled(self._get("rate")[..., : self._task_count], self.tasks)
 
-    def _need_tasks(self) -> None:
+    @property
+    def _task_count(self) -> int:
         if not self.terms.rows:
             raise UsageError("tasks are not named: s.named_terms(['foot', 'com'], by=...).", name="tasks")
+        return len(self.terms.rows)
+
+    def pose(self, name: str) -> Pose:
+        """Return R and p of a task or contact point by name: axes of its body and position, in the world or in the task's frame."""
+        known = self.terms.posed
+        if name not in known:
+            raise UsageError(f"'{name}' is no task and no contact point here.", nearest(str(name), list(known), "Tasks"), name=str(name))
+        i = known.index(name)
+        return Pose(self._get("pose_R")[..., i, :, :], self._get("pose_p")[..., i, :])
+
+    @property
+    def Jc(self) -> Labeled:
+        """Jacobian of the contacts: forces f there act on x' as Jc' f."""
+        return Labeled(self._get("J")[..., self._contact_rows, :], self.terms.contact_rows, self.by)
+
+    @property
+    def Jc_rate(self) -> Labeled:
+        """dJc/dt x': accelerations of the contacts at x'' = 0."""
+        return Labeled(self._get("rate")[..., self._contact_rows], self.terms.contact_rows)
+
+    @property
+    def W(self) -> Labeled:
+        """Delassus matrix: accelerations of the contacts per force there, Jc M^-1 Jc'."""
+        _ = self._contact_rows
+        if self.terms.whole:
+            raise UsageError("W is that of the closed loops. Take independent velocities instead of by='coordinates'.", name="by")
+        return Labeled(self._get("W"), self.terms.contact_rows, self.terms.contact_rows)
+
+    @property
+    def _contact_rows(self) -> slice:
+        if not self.terms.contacts:
+            raise UsageError("contacts are not named: s.named_terms(..., contacts=['foot.heel']).", name="contacts")
+        return slice(len(self.terms.rows), None)
+
+    @property
+    def gap(self) -> Labeled:
+        """Gaps of the contacts of the model."""
+        return Labeled(self._of_touches("gap"), [x.name for x in self.terms.touches])
+
+    @property
+    def normal(self) -> Labeled:
+        """Normals of the contacts of the model, toward the first surface."""
+        x = self._of_touches("normal")
+        return Labeled(x, [x.name for x in self.terms.touches], AXES[: x.shape[-1]])
+
+    def _of_touches(self, name: str) -> Any:
+        if not self.terms.touches:
+            raise UsageError("contacts of the model are not named: s.named_terms(..., contacts=['step']).", name="contacts")
+        return self._get(name)
 
     # ---------------------------------------------------------------- inertia
 
-    @cached_property
-    def _masses(self) -> Mapping[str, Any]:
-        return self._inertia()
-
-    @cached_property
+    @property
     def M(self) -> Labeled:
         """Inertia: reduced to x', or of all coordinates."""
-        return Labeled(self._masses["M"] if self.terms.whole else self._reduced_inertia, self.by, self.by)
+        return Labeled(self._get("M"), self.by, self.by)
 
-    @cached_property
-    def _reduced_inertia(self) -> np.ndarray:
-        N = self._free.N
-        return _transposed(N) @ self._masses["M"] @ N
+    @property
+    def inverse_inertia(self) -> Labeled:
+        """M^-1: accelerations x'' per effort."""
+        M = self._get("M")
+        return Labeled(self._get("inverse_inertia") if self._has("inverse_inertia") else np.linalg.inv(M), self.by, self.by)
 
-    def _force(self, values: np.ndarray) -> Labeled:
-        return Labeled(values if self.terms.whole else _times(_transposed(self._free.N), values), self.by)
-
-    @cached_property
+    @property
     def C(self) -> Labeled:
         """Coriolis and centrifugal efforts."""
-        moved = 0.0 if self.terms.whole else _times(self._masses["M"], self._basis[1])
-        return self._force(self._masses["C"] + moved)
+        return Labeled(self._get("C"), self.by)
 
-    @cached_property
+    @property
     def G(self) -> Labeled:
         """Efforts of weight: what holds the mechanism against gravity."""
-        return self._force(self._masses["G"])
+        return Labeled(self._get("G"), self.by)
 
-    @cached_property
+    @property
     def F(self) -> Labeled:
         """Efforts of springs, dampers, friction and loads of the model."""
-        return self._force(self._masses["F"])
+        return Labeled(self._get("F"), self.by)
 
     @property
     def h(self) -> Labeled:
         """Bias C + G - F: M x'' + h = tau."""
-        return Labeled(np.asarray(self.C) + np.asarray(self.G) - np.asarray(self.F), self.by)
+        return Labeled(self._get("h"), self.by)
 
     # ---------------------------------------------------------------- operational space
 
     @cached_property
     def _operational(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(Lambda, mu, Jbar in x')."""
-        self._need_tasks()
-        free, a, T, t = self._free, self._basis[1], self.tree["T"], self._masses
-        N = free.N
-        if T.shape[-2] > N.shape[-1]:
+        n = self._task_count
+        if self.terms.whole:  # of the independent motions, as motions of the coordinates
+            terms = self.terms
+            reduced = NamedTerms(terms.core, [r.name for r in terms.rows], terms.chosen.every, terms.independent, terms.read, terms.given)
+            x = reduced._at(self.q, self.v, self._more)
+            Lambda, mu, Jbar = x._operational
+            self._failed |= x._failed
+            moved = np.asarray(x.N) @ Jbar
+            return Lambda, mu, moved + _transposed(x._get("spun")[..., :n, :]) @ Lambda if x._has("spun") else moved
+        J, M = self._get("J")[..., :n, :], self._get("M")
+        if n > J.shape[-1]:
             raise UsageError(
-                f"{counted(len(self.tasks), 'component')} ({listing(self.tasks)}) cannot move freely by {N.shape[-1]}: name fewer of them.",
+                f"{counted(n, 'component')} ({listing(self.tasks)}) cannot move freely by {J.shape[-1]}: name fewer of them.",
                 name="tasks",
             )
-        J = T @ N
         bad = ~np.isfinite(J).all(axis=(-2, -1))
-        reduced = np.where(bad[..., None, None], np.eye(N.shape[-1]), self._reduced_inertia)
-        W = _solve(reduced, _transposed(np.where(bad[..., None, None], 0.0, J)))  # M^-1 J'
-        spun = T @ free.mobility  # tasks on a link that spins idly move with it
-        mobility = np.where(bad[..., None, None], np.nan, J) @ W + spun @ _transposed(T)
+        spins = self._has("spun")
+        pushed = self._get("J_free")[..., :n, :] if spins else J
+        W = _solve(np.where(bad[..., None, None], np.eye(J.shape[-1]), M), _transposed(np.where(bad[..., None, None], 0.0, pushed)))
+        mobility = np.where(bad[..., None, None], np.nan, pushed) @ W
+        if spins:
+            mobility = mobility + self._get("spun_mobility")[..., :n, :n]
         kinds = np.array([1.0 if r.rotary else self.terms.core.loops.kappa for r in self.terms.rows])
         Lambda = self._inverted(mobility / kinds / kinds[:, None]) / kinds / kinds[:, None]
         Jbar = W @ Lambda
-        needed = _times(t["M"], a) + t["C"] + t["G"] - t["F"]
-        rate = _times(T, a) + self.tree["bias"] - _times(spun, needed)
-        mu = _times(_transposed(Jbar), _times(_transposed(N), needed)) - _times(Lambda, rate)
-        return Lambda, mu, (N @ Jbar + _transposed(spun) @ Lambda if self.terms.whole else Jbar)
+        mu = _times(_transposed(Jbar), self._get("h")) - _times(Lambda, self._get("rate_free" if spins else "rate")[..., :n])
+        return Lambda, mu, Jbar
 
     def _inverted(self, x: np.ndarray) -> np.ndarray:
         flat = x.reshape(-1, *x.shape[-2:])
@@ -372,53 +636,30 @@ class TermsByName:
     @property
     def A(self) -> Labeled:
         """Centroidal momentum matrix: (angular momentum about the center of mass, linear momentum) = A x'."""
-        return Labeled(self._masses["A"] if self.terms.whole else self._masses["A"] @ self._basis[0], MOMENTUM, self.by)
+        return Labeled(self._get("A"), MOMENTUM, self.by)
 
     @property
     def A_rate(self) -> Labeled:
         """dA/dt x': the rate of momentum is A x'' + A_rate."""
-        moved = 0.0 if self.terms.whole else _times(self._masses["A"], self._basis[1])
-        return Labeled(self._masses["A_rate"] + moved, MOMENTUM)
+        return Labeled(self._get("A_rate"), MOMENTUM)
 
     @property
     def momentum(self) -> Labeled:
         """Angular momentum about the center of mass and linear momentum of all bodies."""
-        return Labeled(_times(self._masses["A"], self.v), MOMENTUM)
+        return Labeled(self._get("momentum"), MOMENTUM)
 
     @property
     def com(self) -> Labeled:
         """Position of the center of mass."""
-        return Labeled(self._masses["com"], ("com.x", "com.y", "com.z"))
+        return Labeled(self._get("com"), ("com.x", "com.y", "com.z"))
 
 
-class _Solved(NamedTuple):
-    N: np.ndarray
-    a: np.ndarray
-    idle: np.ndarray  # (..., nv, spins): basis of the idle motions
+def _not_finite() -> UsageError:
+    return UsageError("terms by name need finite numbers in q and v.", name="terms")
 
 
-@dataclass(frozen=True)
-class FreeSpins:
-    """Motions of the loops on which no effort acts along idle spins: each column of a basis with the spin that it sets going.
-
-    With idle motions I and K = I' M I, N - I K^-1 I' M N; reduced by it the equations are those with the spins accelerating freely.
-    """
-
-    N: np.ndarray
-    mobility: np.ndarray  # (..., nv, nv): accelerations of idle spins per effort, I K^-1 I'
-
-    @classmethod
-    def of(cls, N: np.ndarray, idle: np.ndarray, M: np.ndarray) -> FreeSpins:
-        """A spin without inertia (a thin rod) stays as it is."""
-        if not idle.shape[-1]:
-            return cls(N, np.zeros_like(M))
-        mass = _transposed(idle) @ M @ idle
-        own, least = np.diagonal(mass, axis1=-2, axis2=-1), _times(_transposed(idle**2), np.diagonal(M, axis1=-2, axis2=-1))
-        unit = 1.0 / np.sqrt(np.where(own > NO_INERTIA * least, own, np.inf))
-        scaled = np.where(np.isfinite(mass), mass, 0.0) * unit[..., None] * unit[..., None, :]
-        inverse = np.linalg.pinv(scaled, rcond=RANK, hermitian=True) * unit[..., None] * unit[..., None, :]
-        mobility = idle @ inverse @ _transposed(idle)
-        return cls(N - mobility @ (M @ N), mobility)
+def _listed(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else [str(x) for x in names]
 
 
 def _times(A: Any, x: Any) -> np.ndarray:

@@ -402,13 +402,33 @@ class System(SystemVerbs):
         """
         return jacobian(self._core, st, of, wrt)
 
-    def named_terms(self, tasks: Names = (), by: Names = "independent") -> NamedTerms:
+    def named_terms(
+        self, tasks: Names = (), by: Names = "independent", *, points: Mapping[str, Any] | None = None, contacts: Names = ()
+    ) -> NamedTerms:
         """Return terms by name, `x = s.named_terms(["foot", "com"])(st)`, of one state, a trajectory or arrays (Q, V): `x.J`, `x.M` ...
 
-        tasks: bodies, points, their components, "com", or in another body's frame ("hand in trunk").
-        by: as `wrt` of `jacobian`.
+        Parameters
+        ----------
+        tasks : str or sequence of str, default ()
+            Bodies, points, their components, "com", or in another body's frame ("hand in trunk").
+        by : str or sequence of str, default "independent"
+            Columns, as `wrt` of `jacobian`.
+        points : Mapping[str, tuple], optional
+            Points that the model does not have: `{"heel": ("foot", [0, 0, -0.04])}`, in the frame of the body. They serve as tasks and
+            contacts.
+        contacts : str or sequence of str, default ()
+            Points or contacts of the model: adds `x.Jc`, `x.Jc_rate` and `x.W`.
+
+        Returns
+        -------
+        NamedTerms
+            A function of the state. It has names, `cones(mu)`, `limits()` and `c("name")`.
+
+        Examples
+        --------
+        >>> x = lw.load("delta").system.named_terms("platform.x")(lw.load("delta").system.start)
         """
-        return named_terms(self._core, tasks, by)
+        return named_terms(self._core, tasks, by, points, contacts)
 
     @takes_options(RunOptions)
     def simulate(self, st: State, duration: float | str, **options: Unpack[RunOptions]) -> Trajectory:

@@ -1,27 +1,43 @@
-"""Terms of the equations of motion apart, before the loops are solved: what `s.named_terms` puts together.
+"""Terms of the equations of motion by name: apart, before the loops are solved, and reduced to independent velocities x'.
 
     M a + C + G = F + tau + J' lam        J a + k = 0        x' = E v,  x'' = E a + e        y' = T v,  y'' = T a + bias
 
-C are Coriolis and centrifugal efforts, G those of weight, F efforts of springs, dampers, friction and loads; x' are independent velocities.
+C are Coriolis and centrifugal efforts, G those of weight, F efforts of springs, dampers, friction and loads. `named_terms` solves the
+loops: v = S x', a = S x'' + a_0, and gives all that a call of `s.named_terms` returns at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.kernels.equations.tasks import TaskRow, momentum_rows, task_motion
-from linkwright.mechanics.closing.idle_motions import idle_rows
+from linkwright.kernels.equations.tasks import TaskRow, momentum_rows, task_motion, task_poses
+from linkwright.mechanics.closing.idle_motions import idle_rows, let_go
+from linkwright.mechanics.contact import contact_terms
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion
+from linkwright.numerics.scalars import eliminate
 from linkwright.numerics.spatial import cross
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import Equations
+
+
+INDEPENDENT = "independent"  # plan of the loops with the rows of independent velocities
+
+
+class Asked(NamedTuple):
+    """What a call of named terms asks for; the drives of the equations are the independent velocities."""
+
+    rows: tuple[TaskRow, ...] = ()  # of tasks, then of contact points
+    own: tuple[int, ...] | None = None  # of the independent velocities those that are x'; None: x' are all coordinates, loops not solved
+    read: tuple[str, ...] = ()  # velocities of joints and cylinders that are read beside
+    contacts: int = 0  # rows of contact points, the last ones
+    touches: tuple[int, ...] = ()  # contacts of the model, whose rows come behind these
 
 
 def task_terms(eq: Equations, q: Any, v: Any, near: Any, tasks: Sequence[TaskRow]) -> dict[str, Any]:
@@ -56,6 +72,103 @@ def inertia_terms(eq: Equations, q: Any, v: Any, t: Any, near: Any) -> dict[str,
     h = momentum_rows(skel, m)
     C = dynamics.bias_force(skel, m) - G
     return {"M": M, "C": C, "G": G, "F": dynamics.generalized(skel, m, applied), "A": h.A, "A_rate": h.rate, "com": h.com}
+
+
+class Basis(NamedTuple):
+    """Motions of the loops: v = S x', and a_0 the accelerations at x'' = 0; idle spins rest in both."""
+
+    S: Any
+    a: Any
+    margin: dict[str, Any] = {}  # noqa: RUF012 - never changed
+
+
+def tied_rows(eq: Equations, t: dict[str, Any]) -> tuple[Any, Any]:
+    """(A, b) of A a = b: independent rows of the loops, independent velocities at x'' = 0, and idle spins at rest."""
+    n, keep = len(eq.drives), slice(None) if eq.plan.keep is None else list(eq.plan.keep)
+    return np.concatenate([t["J"][keep], t["E"][:n], t["idle"]]), np.concatenate([-t["k"][keep], -t["e"][:n], -t["idle_rate"]])
+
+
+def _basis(eq: Equations, t: dict[str, Any]) -> Basis:
+    """The loops solved in the order of the plan, and how far its pivots are from vanishing."""
+    A, b = tied_rows(eq, t)
+    order, first, columns = eq._order(INDEPENDENT, A), len(A) - len(eq.drives) - len(t["idle"]), []
+    a, pivots = eliminate(A, b, order)
+    for i in range(len(eq.drives)):
+        unit = np.zeros(len(A), dtype=A.dtype)
+        unit[first + i] = 1.0
+        columns.append(eliminate(A, unit, order)[0])
+    S = np.array(columns).T.reshape(A.shape[1], len(eq.drives))
+    return Basis(S, a, {"margin": eq.margin(INDEPENDENT, [(abs(p), p) for p in pivots])})
+
+
+def named_motion(eq: Equations, q: Any, v: Any, near: Any, asked: Asked, basis: Basis | None = None) -> dict[str, Any]:
+    """The part without masses: the basis, x', what is read, tasks with their rates and poses, contacts.
+
+    `basis`: the solved loops, if the caller knows them.
+    """
+    return _motion(eq, q, v, near, asked, basis)[0]
+
+
+def _motion(eq: Equations, q: Any, v: Any, near: Any, asked: Asked, basis: Basis | None) -> tuple[dict[str, Any], Any, Any]:
+    """`named_motion`, and the rows of the tasks and contacts in all coordinates with their rates."""
+    skel, n, whole = eq.loops.skel, len(eq.drives), asked.own is None
+    t = task_terms(replace(eq, drives=(*eq.drives, *asked.read)), q, v, near, asked.rows)
+    T, bias, more = t["T"], t["bias"], _touches(skel, q, v, asked.touches)
+    if asked.touches:
+        T, bias = np.concatenate([T, more.pop("J")]), np.concatenate([bias, more.pop("k")])
+    out = {**more, **task_poses(skel, motion(skel, q, v), asked.rows), "constraint": t["J"], "constraint_bias": t["k"]}
+    if whole:
+        read = {"read": t["E"][n:], "read_rate": t["e"][n:], "read_speed": t["E"][n:] @ v}
+        return {**out, "speed": v, "J": T, "rate": bias, **read}, T, bias
+    S, a, margin = _basis(eq, t) if basis is None else basis
+    N, E, e = S[:, list(asked.own or ())], t["E"], t["e"]
+    moved = {"S": S, "N_rate": a, "speed": E[list(asked.own or ())] @ v, "read": E[n:] @ S, "read_rate": E[n:] @ a + e[n:]}
+    moved["read_speed"] = E[n:] @ v
+    return {**out, **moved, "J": T @ N, "rate": T @ a + bias, **margin}, T, bias
+
+
+def named_terms(eq: Equations, q: Any, v: Any, t: Any, near: Any, asked: Asked, basis: Basis | None = None) -> dict[str, Any]:
+    """`named_motion` with inertia, efforts and momentum; where contacts are asked for their mobility as well.
+
+    Idle spins rest in J and A, and are free in M and h. `J_free` and `rate_free` are then those of tasks with the spins that efforts set
+    going, `spun` the accelerations of tasks per effort on the coordinates through spins alone, `spun_mobility` the same per force of a task.
+    """
+    x, (out, T, _) = inertia_terms(eq, q, v, t, near), _motion(eq, q, v, near, asked, basis)
+    momentum = {"momentum": x["A"] @ v, "com": x["com"]}
+    if asked.own is None:
+        return {**out, **x, "h": x["C"] + x["G"] - x["F"], **momentum}
+    N, a, M = out["S"][:, list(asked.own)], out["N_rate"], x["M"]
+    inertial = M @ a + x["C"]
+    free, spins = N, {}
+    if eq.plan.spinning:
+        idle = idle_rows(eq.plan, eq.loops.skel, motion(eq.loops.skel, q, v)).rows.T
+        free = N + idle @ let_go(idle, M, M @ N)
+        spun = -(idle @ let_go(idle, M, T.T)).T
+        needed = inertial + x["G"] - x["F"]
+        spins = {"J_free": T @ free, "rate_free": out["rate"] - spun @ needed, "spun": spun, "spun_mobility": spun @ T.T}
+    reduced = {"M": free.T @ (M @ free), "C": free.T @ inertial, "G": free.T @ x["G"], "F": free.T @ x["F"]}
+    out |= {**reduced, "h": reduced["C"] + reduced["G"] - reduced["F"], **spins, **momentum}
+    out |= {"A": x["A"] @ N, "A_rate": x["A"] @ a + x["A_rate"]}
+    return {**out, **_mobility(out, asked)} if asked.contacts or asked.touches else out
+
+
+def _mobility(x: dict[str, Any], asked: Asked) -> dict[str, Any]:
+    """M^-1 and the Delassus matrix of the contacts: their accelerations per force, J M^-1 J'."""
+    first = len(asked.rows) - asked.contacts
+    inverse, _ = eliminate(x["M"], np.eye(len(x["M"])))
+    J = x.get("J_free", x["J"])[first:]
+    W = J @ (inverse @ J.T)
+    return {"inverse_inertia": inverse, "W": W + x["spun_mobility"][first:, first:] if "spun_mobility" in x else W}
+
+
+def _touches(skel: Any, q: Any, v: Any, chosen: Sequence[int]) -> dict[str, Any]:
+    """Rows, rates, gaps, places and normals of contacts of the model."""
+    if not chosen:
+        return {}
+    x = contact_terms(skel, q, v)
+    each = len(x["k"]) // len(x["g"])
+    rows = [each * i + k for i in chosen for k in range(each)]
+    return {"J": x["J"][rows], "k": x["k"][rows], "gap": x["g"][list(chosen)], **{n: x[n][list(chosen)] for n in ("first", "normal")}}
 
 
 def _weight(skel: Any, m: Any, i: int) -> Any:

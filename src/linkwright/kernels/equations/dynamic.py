@@ -162,6 +162,14 @@ class Equations(ResidualEquations):
         """Rows of the loops, the independent velocities and the tasks in all coordinates; see `by_name`."""
         return by_name.task_terms(self, q, v, near, tasks)
 
+    def named_motion(self, q: Any, v: Any, near: Any, *, asked: by_name.Asked) -> Arrays:
+        """Terms by name without masses; see `by_name`."""
+        return by_name.named_motion(self, q, v, near, asked)
+
+    def named_terms(self, q: Any, v: Any, t: Any, near: Any, *, asked: by_name.Asked) -> Arrays:
+        """All terms by name of one call; see `by_name`."""
+        return by_name.named_terms(self, q, v, t, near, asked)
+
     def inertia_terms(self, q: Any, v: Any, t: Any, near: Any) -> Arrays:
         """Inertia, Coriolis and centrifugal efforts, weight, forces and momentum, each apart; see `by_name`."""
         return by_name.inertia_terms(self, q, v, t, near)

@@ -359,13 +359,12 @@ class TransmissionTerms:
     @cached_property
     def joint_speed(self) -> Labeled:
         """Speeds of the joints."""
-        return Labeled(self._known((self._terms.tree["E"] @ self.v[..., None])[..., self.of.columns, 0]), self.of.joints)
+        return Labeled(self._known(self._terms.speed), self.of.joints)
 
     @cached_property
     def motor_speed(self) -> Labeled:
         """Speeds of the motors."""
-        n = len(self.of.terms.chosen.every)
-        return Labeled(self._known((self._terms.tree["E"][..., n:, :] @ self.v[..., None])[..., 0]), self.of.motors)
+        return Labeled(self._known(self._terms.read[2]), self.of.motors)
 
     @cached_property
     def J(self) -> Labeled:
@@ -375,7 +374,7 @@ class TransmissionTerms:
     @cached_property
     def J_rate(self) -> Labeled:
         """dJ/dt in the motion of the state. Its columns are differences of the exact rates at v + w and v - w, w a unit of one joint."""
-        N = np.swapaxes(np.asarray(self._terms._solved.N)[..., self.of.columns], -1, -2)  # (..., joints, nv)
+        N = np.swapaxes(np.asarray(self._terms.N), -1, -2)  # (..., joints, nv)
         v = np.asarray(self.v)[..., None, :]
         both = np.stack([v + N, v - N], axis=-3)  # (..., 2, joints, nv)
         q, near = (np.broadcast_to(x[..., None, None, :], (*both.shape[:-1], x.shape[-1])) for x in (self.q, self.near))
