@@ -96,7 +96,7 @@ def programs_of(kernels: Kernels, names: Sequence[str] | None, more: Mapping[str
     if isinstance(names, str):
         names = [names]
     wanted = [n for n in DEFAULT_KERNELS if possible(kernels, n)] if names is None else list(dict.fromkeys(names))
-    if not wanted:
+    if not wanted and not more:
         raise UsageError(f"name at least one kernel to export: {', '.join(KERNELS)}.")
     found = {n: kernels.get(n).program for n in wanted if n not in TRACED}
     found |= {n: _traced(kernels, TRACED[n]) for n in wanted if n in TRACED}

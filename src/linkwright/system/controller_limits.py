@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -48,14 +49,14 @@ def controller_limits(d: Description, names: Sequence[str], drives: Sequence[str
     return ControllerLimits(Labeled(travel, names, ENDS), Labeled(fastest, names, ENDS), Labeled(most, drives, ENDS))
 
 
-def _narrow(row: np.ndarray, low: object, high: object) -> None:
+def _narrow(row: np.ndarray, low: Any, high: Any) -> None:
     if low is not None:
-        row[0] = max(row[0], float(low))  # ty: ignore[invalid-argument-type]
+        row[0] = max(row[0], float(low))
     if high is not None:
-        row[1] = min(row[1], float(high))  # ty: ignore[invalid-argument-type]
+        row[1] = min(row[1], float(high))
 
 
-def _effort(x: Drive) -> tuple[object, object]:
+def _effort(x: Drive) -> tuple[Any, Any]:
     """Ends of the effort at the joint: those given, or the largest torque of the motor through its gears."""
     top = dict(x.motor).get("max_torque")
     if top is None:

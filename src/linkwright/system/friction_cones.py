@@ -1,4 +1,4 @@
-"""Friction cones of contact forces: |f_t| <= mu f_n at each contact, as they are and as pyramids inside for linear and quadratic programs."""
+"""Friction cones of contact forces, |f_t| <= mu f_n, as they are and as pyramids inside them for linear and quadratic programs."""
 
 from __future__ import annotations
 

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.errors import LinkwrightError, SingularityError, UsageError, counted, listing, nearest
+from linkwright.kernels import named_sources
 from linkwright.kernels.equations import by_name
 from linkwright.kernels.equations.tasks import AXES, COM, IN, TWIST, AddedPoint, TaskRow, poses_of, task_rows
 from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.spatial import Pose
-from linkwright.numerics.tolerances import RANK
+from linkwright.numerics.tolerances import OPEN, RANK
 from linkwright.results.labeled_arrays import Labeled
 from linkwright.results.records import cut_rows
 from linkwright.results.state import State
@@ -41,7 +42,10 @@ DEPENDENT_TASK = 1e-12  # the same of the mobility of the tasks: its square root
 TERMS: Store[tuple[Any, ...], NamedTerms] = Store()  # by tasks, columns, points and contacts
 MOMENTUM = ("angular.x", "angular.y", "angular.z", "linear.x", "linear.y", "linear.z")
 MOTION = frozenset(  # outputs that need no masses
-    ("S", "N_rate", "speed", "read", "read_rate", "read_speed", "J", "rate", "pose_R", "pose_p", "constraint", "constraint_bias", "gap", "first", "normal")
+    (
+        *("N", "N_rate", "speed", "read", "read_rate", "read_speed", "selection", "J", "rate", "Jc", "Jc_rate"),
+        *("closure", "pose_R", "pose_p", "constraint", "constraint_bias", "gap", "first", "normal"),
+    )
 )
 Index = tuple[int, ...]
 
@@ -74,10 +78,10 @@ class NamedTerms:
         self.read = tuple(drives if read is None else read)
         self.given = points
         self.asked = by_name.Asked(
-            rows=tuple(row if row.at is None else row._replace(at=tuple(core.on_body(row.body, np.array(row.at)))) for row in self._all_rows),
+            rows=(*self.rows, *(row for rows in self.places.values() for row in rows)),
+            tasks=len(self.rows),
             own=None if self.whole else tuple(every.index(n) for n in self.chosen.by),
             read=self.read,
-            contacts=sum(len(rows) for rows in self.places.values()),
             touches=tuple(self.core.kernels.touches.index(x) for x in self.touches),
         )
         self._dynamic = False  # True once masses were asked for: then one call computes everything
@@ -86,10 +90,6 @@ class NamedTerms:
     def posed(self) -> list[str]:
         """Names of the tasks and contact points that have a pose."""
         return list(poses_of(self.asked.rows))
-
-    @property
-    def _all_rows(self) -> list[TaskRow]:
-        return [*self.rows, *(row for rows in self.places.values() for row in rows)]
 
     def _contacts(self, names: Sequence[str]) -> tuple[dict[str, list[TaskRow]], list[Touch]]:
         """Rows of points in contact, and contacts of the model."""
@@ -175,6 +175,19 @@ class NamedTerms:
         """
         return controller_limits(self.core.description, (*self.by, *(n for n in self.drives if n not in self.by)), self.drives, speed or {})
 
+    # ---------------------------------------------------------------- C
+
+    def c(self, name: str = "model", precision: str = "double") -> dict[str, str]:
+        """Return C99 sources with the same terms by the same names, `{"model.h": ..., "model.c": ...}`: one function `model_terms`.
+
+        `m.export("model.c", tasks=[...])` writes them to files.
+        """
+        self.core.kernels.need_masses()
+        limits = None if self.whole else self.limits()
+        names = {"x": self.by, "task": self.tasks, "contact": self.contact_rows, "drive": self.drives, "pose": self.posed}
+        tables = {} if limits is None else {f"{k}_limits": getattr(limits, k) for k in ("position", "speed", "effort")}
+        return named_sources.c(self.core.kernels, self.chosen.every, self.asked, names, tables, name=name, precision=precision)
+
     # ---------------------------------------------------------------- values
 
     def __call__(self, q: Any, v: Any = None) -> TermsByName:
@@ -239,7 +252,8 @@ class NamedTerms:
         with np.errstate(all="ignore"):
             out = by_name.named_terms(eq, q, v, t, near, self.asked, basis)
         if not all(np.isfinite(x).all() for x in out.values()):
-            raise SingularityError(f"the inertia against {listing(self.by)} vanishes here: give the bodies that they move a mass.", name="M")
+            text = f"the inertia against {listing(self.by)} vanishes here: give the bodies that they move a mass."
+            raise SingularityError(text, name="M")
         return out
 
     def _basis(self, rows: Mapping[str, Any]) -> by_name.Basis:
@@ -283,12 +297,14 @@ def added_points(core: Compiled, points: Mapping[str, Any]) -> dict[str, AddedPo
     out = {}
     for name, given in points.items():
         if not isinstance(name, str) or not name or "." in name or IN in name or name in (*bodies, COM):
-            raise UsageError(f"points: {name!r} cannot name a point. Take a word that is no body's, without '.'.", name=str(name), value=name)
+            text = f"points: {name!r} cannot name a point. Take a word that is no body's, without '.'."
+            raise UsageError(text, name=str(name), value=name)
         if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
             raise UsageError(f"points: '{name}' is a body and a place, ('foot', [0, 0, 0]), not {given!r:.60}.", name=name, value=given)
         body, at = given
         if body not in bodies:
-            raise UsageError(f"points: there is no moving body '{body}' for '{name}'.", nearest(str(body), bodies, "Bodies"), name=str(body))
+            text = f"points: there is no moving body '{body}' for '{name}'."
+            raise UsageError(text, nearest(str(body), bodies, "Bodies"), name=str(body))
         place = np.asarray(at, dtype=object)
         if place.shape not in ((3,), (2,)[: d.planar]):
             raise UsageError(
@@ -296,7 +312,7 @@ def added_points(core: Compiled, points: Mapping[str, Any]) -> dict[str, AddedPo
                 name=name,
                 value=at,
             )
-        values = [quantity(x, KINDS["length"], f"points: '{name}'") for x in place]
+        values = [quantity(x, KINDS["length"], f"the place of '{name}'") for x in place]
         out[name] = AddedPoint(body, tuple(float(x) for x in [*values, 0.0][:3]))
     return out
 
@@ -343,6 +359,8 @@ class TermsByName:
         if q.ndim == 1 and kernel is not None and kernel.native:
             row = kernel.row((q, v), more)
             if row is not None:
+                if not terms.whole and not row[kernel.spans["closure"][0].start] < OPEN:
+                    raise _off_loops(row[kernel.spans["closure"][0].start])
                 self._row, self._spans = row, kernel.spans
                 return
         self._row, self._spans = None, {}
@@ -375,9 +393,22 @@ class TermsByName:
                 arrays = {k: np.full((*lead, *np.shape(x)), np.nan) for k, x in found.items()}
             for name, y in arrays.items():
                 y[at] = found.get(name, np.nan)
+        if arrays is not None and not self.terms.whole:
+            self._refuse_open(arrays)
         if arrays is None:
             raise next(iter(self._failed.values()), SingularityError("there is no state to compute."))
         return arrays
+
+    def _refuse_open(self, arrays: Mapping[str, Any]) -> None:
+        """States off the loops have no answer: NaN, or an error of one state."""
+        gap = np.asarray(arrays["closure"])[..., 0]
+        for at in (tuple(map(int, i)) for i in np.argwhere(gap >= OPEN)):
+            error = _off_loops(float(gap[at]))
+            if not gap.ndim:
+                raise error
+            self._failed[at] = error
+            for y in arrays.values():
+                y[at] = np.nan
 
     # ---------------------------------------------------------------- names
 
@@ -420,17 +451,12 @@ class TermsByName:
     # ---------------------------------------------------------------- motions of the loops
 
     @property
-    def every(self) -> Labeled:
-        """Motions of the loops by all independent velocities, also those that are not in x'."""
-        return Labeled(self._get("S"), self.coordinates, self.terms.chosen.every)
-
-    @property
     def N(self) -> Labeled:
         """Basis of the motions of the loops: v = N x'."""
         if self.terms.whole:
             eye = np.broadcast_to(np.eye(len(self.by)), (*self.v.shape, len(self.by)))
             return Labeled(eye.copy(), self.coordinates, self.by)
-        return Labeled(self._get("S")[..., list(self.terms.asked.own or ())], self.coordinates, self.by)
+        return Labeled(self._get("N"), self.coordinates, self.by)
 
     @property
     def N_rate(self) -> Labeled:
@@ -450,9 +476,7 @@ class TermsByName:
     @property
     def selection(self) -> Labeled:
         """What efforts u of the drives are against x': tau = selection u."""
-        S = _transposed(self._get("read"))
-        own = slice(None) if self.terms.whole else list(self.terms.asked.own or ())
-        return Labeled(S[..., own, :], self.by, self.terms.drives)
+        return Labeled(self._get("selection"), self.by, self.terms.drives)
 
     @property
     def constraint(self) -> Labeled:
@@ -473,18 +497,18 @@ class TermsByName:
     @property
     def J(self) -> Labeled:
         """Task Jacobian: y' = J x'."""
-        return Labeled(self._get("J")[..., : self._task_count, :], self.tasks, self.by)
+        self._need_tasks()
+        return Labeled(self._get("J"), self.tasks, self.by)
 
     @property
     def rate(self) -> Labeled:
         """dJ/dt x': y'' = J x'' + rate."""
-        return Labeled(self._get("rate")[..., : self._task_count], self.tasks)
+        self._need_tasks()
+        return Labeled(self._get("rate"), self.tasks)
 
-    @property
-    def _task_count(self) -> int:
+    def _need_tasks(self) -> None:
         if not self.terms.rows:
             raise UsageError("tasks are not named: s.named_terms(['foot', 'com'], by=...).", name="tasks")
-        return len(self.terms.rows)
 
     def pose(self, name: str) -> Pose:
         """Return R and p of a task or contact point by name: axes of its body and position, in the world or in the task's frame."""
@@ -497,26 +521,24 @@ class TermsByName:
     @property
     def Jc(self) -> Labeled:
         """Jacobian of the contacts: forces f there act on x' as Jc' f."""
-        return Labeled(self._get("J")[..., self._contact_rows, :], self.terms.contact_rows, self.by)
+        return Labeled(self._of_contacts("Jc"), self.terms.contact_rows, self.by)
 
     @property
     def Jc_rate(self) -> Labeled:
         """dJc/dt x': accelerations of the contacts at x'' = 0."""
-        return Labeled(self._get("rate")[..., self._contact_rows], self.terms.contact_rows)
+        return Labeled(self._of_contacts("Jc_rate"), self.terms.contact_rows)
 
     @property
     def W(self) -> Labeled:
         """Delassus matrix: accelerations of the contacts per force there, Jc M^-1 Jc'."""
-        _ = self._contact_rows
         if self.terms.whole:
             raise UsageError("W is that of the closed loops. Take independent velocities instead of by='coordinates'.", name="by")
-        return Labeled(self._get("W"), self.terms.contact_rows, self.terms.contact_rows)
+        return Labeled(self._of_contacts("W"), self.terms.contact_rows, self.terms.contact_rows)
 
-    @property
-    def _contact_rows(self) -> slice:
+    def _of_contacts(self, name: str) -> Any:
         if not self.terms.contacts:
             raise UsageError("contacts are not named: s.named_terms(..., contacts=['foot.heel']).", name="contacts")
-        return slice(len(self.terms.rows), None)
+        return self._get(name)
 
     @property
     def gap(self) -> Labeled:
@@ -572,7 +594,8 @@ class TermsByName:
     @cached_property
     def _operational(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(Lambda, mu, Jbar in x')."""
-        n = self._task_count
+        self._need_tasks()
+        n = len(self.tasks)
         if self.terms.whole:  # of the independent motions, as motions of the coordinates
             terms = self.terms
             reduced = NamedTerms(terms.core, [r.name for r in terms.rows], terms.chosen.every, terms.independent, terms.read, terms.given)
@@ -580,8 +603,8 @@ class TermsByName:
             Lambda, mu, Jbar = x._operational
             self._failed |= x._failed
             moved = np.asarray(x.N) @ Jbar
-            return Lambda, mu, moved + _transposed(x._get("spun")[..., :n, :]) @ Lambda if x._has("spun") else moved
-        J, M = self._get("J")[..., :n, :], self._get("M")
+            return Lambda, mu, moved + _transposed(x._get("spun")) @ Lambda if x._has("spun") else moved
+        J, M = self._get("J"), self._get("M")
         if n > J.shape[-1]:
             raise UsageError(
                 f"{counted(n, 'component')} ({listing(self.tasks)}) cannot move freely by {J.shape[-1]}: name fewer of them.",
@@ -589,15 +612,15 @@ class TermsByName:
             )
         bad = ~np.isfinite(J).all(axis=(-2, -1))
         spins = self._has("spun")
-        pushed = self._get("J_free")[..., :n, :] if spins else J
+        pushed = self._get("J_free") if spins else J
         W = _solve(np.where(bad[..., None, None], np.eye(J.shape[-1]), M), _transposed(np.where(bad[..., None, None], 0.0, pushed)))
         mobility = np.where(bad[..., None, None], np.nan, pushed) @ W
         if spins:
-            mobility = mobility + self._get("spun_mobility")[..., :n, :n]
+            mobility = mobility + self._get("spun_mobility")
         kinds = np.array([1.0 if r.rotary else self.terms.core.loops.kappa for r in self.terms.rows])
         Lambda = self._inverted(mobility / kinds / kinds[:, None]) / kinds / kinds[:, None]
         Jbar = W @ Lambda
-        mu = _times(_transposed(Jbar), self._get("h")) - _times(Lambda, self._get("rate_free" if spins else "rate")[..., :n])
+        mu = _times(_transposed(Jbar), self._get("h")) - _times(Lambda, self._get("rate_free" if spins else "rate"))
         return Lambda, mu, Jbar
 
     def _inverted(self, x: np.ndarray) -> np.ndarray:
@@ -652,6 +675,11 @@ class TermsByName:
     def com(self) -> Labeled:
         """Position of the center of mass."""
         return Labeled(self._get("com"), ("com.x", "com.y", "com.z"))
+
+
+def _off_loops(gap: float) -> UsageError:
+    text = f"the loops of this state are open by {gap:.2g} of the mechanism's size. s.assemble gives one that is closed."
+    return UsageError(text, name="state", value=gap)
 
 
 def _not_finite() -> UsageError:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from linkwright.kernels.equations.kinematic import largest
 from linkwright.kernels.equations.tasks import TaskRow, momentum_rows, task_motion, task_poses
 from linkwright.mechanics.closing.idle_motions import idle_rows, let_go
 from linkwright.mechanics.contact import contact_terms
@@ -34,9 +35,9 @@ class Asked(NamedTuple):
     """What a call of named terms asks for; the drives of the equations are the independent velocities."""
 
     rows: tuple[TaskRow, ...] = ()  # of tasks, then of contact points
+    tasks: int = 0  # how many of the rows are tasks
     own: tuple[int, ...] | None = None  # of the independent velocities those that are x'; None: x' are all coordinates, loops not solved
     read: tuple[str, ...] = ()  # velocities of joints and cylinders that are read beside
-    contacts: int = 0  # rows of contact points, the last ones
     touches: tuple[int, ...] = ()  # contacts of the model, whose rows come behind these
 
 
@@ -79,7 +80,7 @@ class Basis(NamedTuple):
 
     S: Any
     a: Any
-    margin: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    margin: Any = None  # how far the pivots are from vanishing; None of a basis by ranks
 
 
 def tied_rows(eq: Equations, t: dict[str, Any]) -> tuple[Any, Any]:
@@ -98,7 +99,7 @@ def _basis(eq: Equations, t: dict[str, Any]) -> Basis:
         unit[first + i] = 1.0
         columns.append(eliminate(A, unit, order)[0])
     S = np.array(columns).T.reshape(A.shape[1], len(eq.drives))
-    return Basis(S, a, {"margin": eq.margin(INDEPENDENT, [(abs(p), p) for p in pivots])})
+    return Basis(S, a, eq.margin(INDEPENDENT, [(abs(p), p) for p in pivots]))
 
 
 def named_motion(eq: Equations, q: Any, v: Any, near: Any, asked: Asked, basis: Basis | None = None) -> dict[str, Any]:
@@ -110,55 +111,64 @@ def named_motion(eq: Equations, q: Any, v: Any, near: Any, asked: Asked, basis: 
 
 
 def _motion(eq: Equations, q: Any, v: Any, near: Any, asked: Asked, basis: Basis | None) -> tuple[dict[str, Any], Any, Any]:
-    """`named_motion`, and the rows of the tasks and contacts in all coordinates with their rates."""
-    skel, n, whole = eq.loops.skel, len(eq.drives), asked.own is None
+    """`named_motion`, and the rows of tasks and contacts with their rates in all coordinates."""
+    skel, n = eq.loops.skel, len(eq.drives)
     t = task_terms(replace(eq, drives=(*eq.drives, *asked.read)), q, v, near, asked.rows)
     T, bias, more = t["T"], t["bias"], _touches(skel, q, v, asked.touches)
     if asked.touches:
         T, bias = np.concatenate([T, more.pop("J")]), np.concatenate([bias, more.pop("k")])
+    E, e = t["E"][n:], t["e"][n:]
     out = {**more, **task_poses(skel, motion(skel, q, v), asked.rows), "constraint": t["J"], "constraint_bias": t["k"]}
-    if whole:
-        read = {"read": t["E"][n:], "read_rate": t["e"][n:], "read_speed": t["E"][n:] @ v}
-        return {**out, "speed": v, "J": T, "rate": bias, **read}, T, bias
+    out["read_speed"] = E @ v
+    if asked.own is None:
+        out |= {"speed": v, "read": E, "read_rate": e, "selection": E.T, **_split(T, bias, asked)}
+        return out, T, bias
     S, a, margin = _basis(eq, t) if basis is None else basis
-    N, E, e = S[:, list(asked.own or ())], t["E"], t["e"]
-    moved = {"S": S, "N_rate": a, "speed": E[list(asked.own or ())] @ v, "read": E[n:] @ S, "read_rate": E[n:] @ a + e[n:]}
-    moved["read_speed"] = E[n:] @ v
-    return {**out, **moved, "J": T @ N, "rate": T @ a + bias, **margin}, T, bias
+    out["closure"] = np.array([largest(t["phi"] / eq.loops.row_scale)])
+    own = list(asked.own)
+    N, read = S[:, own], E @ S
+    out |= {"N": N, "N_rate": a, "speed": t["E"][own] @ v, "read": read, "read_rate": E @ a + e, "selection": read[:, own].T}
+    known = {} if margin is None else {"margin": margin}
+    return {**out, **_split(T @ N, T @ a + bias, asked), **known}, T, bias
+
+
+def _split(J: Any, rate: Any, asked: Asked) -> dict[str, Any]:
+    """Rows of tasks, and of contacts where there are some."""
+    n = asked.tasks
+    out = {"J": J[:n], "rate": rate[:n]} if n else {}
+    return {**out, "Jc": J[n:], "Jc_rate": rate[n:]} if len(J) > n else out
 
 
 def named_terms(eq: Equations, q: Any, v: Any, t: Any, near: Any, asked: Asked, basis: Basis | None = None) -> dict[str, Any]:
     """`named_motion` with inertia, efforts and momentum; where contacts are asked for their mobility as well.
 
     Idle spins rest in J and A, and are free in M and h. `J_free` and `rate_free` are then those of tasks with the spins that efforts set
-    going, `spun` the accelerations of tasks per effort on the coordinates through spins alone, `spun_mobility` the same per force of a task.
+    going, `spun` accelerations of tasks per effort on the coordinates through spins alone, `spun_mobility` the same per force of a task.
     """
-    x, (out, T, _) = inertia_terms(eq, q, v, t, near), _motion(eq, q, v, near, asked, basis)
-    momentum = {"momentum": x["A"] @ v, "com": x["com"]}
+    x, (out, T, bias) = inertia_terms(eq, q, v, t, near), _motion(eq, q, v, near, asked, basis)
+    out |= {"momentum": x["A"] @ v, "com": x["com"]}
     if asked.own is None:
-        return {**out, **x, "h": x["C"] + x["G"] - x["F"], **momentum}
-    N, a, M = out["S"][:, list(asked.own)], out["N_rate"], x["M"]
+        return {**out, **x, "h": x["C"] + x["G"] - x["F"]}
+    N, a, M = out["N"], out["N_rate"], x["M"]
     inertial = M @ a + x["C"]
-    free, spins = N, {}
+    free, pushed, spun = N, T @ N, None
     if eq.plan.spinning:
         idle = idle_rows(eq.plan, eq.loops.skel, motion(eq.loops.skel, q, v)).rows.T
         free = N + idle @ let_go(idle, M, M @ N)
-        spun = -(idle @ let_go(idle, M, T.T)).T
-        needed = inertial + x["G"] - x["F"]
-        spins = {"J_free": T @ free, "rate_free": out["rate"] - spun @ needed, "spun": spun, "spun_mobility": spun @ T.T}
+        spun, pushed = -(idle @ let_go(idle, M, T.T)).T, T @ free
+        if asked.tasks:
+            n = slice(asked.tasks)
+            set_going = spun @ (inertial + x["G"] - x["F"])
+            out |= {"J_free": pushed[n], "rate_free": (T @ a + bias - set_going)[n], "spun": spun[n], "spun_mobility": spun[n] @ T[n].T}
     reduced = {"M": free.T @ (M @ free), "C": free.T @ inertial, "G": free.T @ x["G"], "F": free.T @ x["F"]}
-    out |= {**reduced, "h": reduced["C"] + reduced["G"] - reduced["F"], **spins, **momentum}
+    out |= {**reduced, "h": reduced["C"] + reduced["G"] - reduced["F"]}
     out |= {"A": x["A"] @ N, "A_rate": x["A"] @ a + x["A_rate"]}
-    return {**out, **_mobility(out, asked)} if asked.contacts or asked.touches else out
-
-
-def _mobility(x: dict[str, Any], asked: Asked) -> dict[str, Any]:
-    """M^-1 and the Delassus matrix of the contacts: their accelerations per force, J M^-1 J'."""
-    first = len(asked.rows) - asked.contacts
-    inverse, _ = eliminate(x["M"], np.eye(len(x["M"])))
-    J = x.get("J_free", x["J"])[first:]
-    W = J @ (inverse @ J.T)
-    return {"inverse_inertia": inverse, "W": W + x["spun_mobility"][first:, first:] if "spun_mobility" in x else W}
+    if "Jc" in out:
+        n = slice(asked.tasks, None)
+        inverse, _ = eliminate(out["M"], np.eye(len(out["M"])))
+        W = pushed[n] @ (inverse @ pushed[n].T)
+        out |= {"inverse_inertia": inverse, "W": W if spun is None else W + spun[n] @ T[n].T}
+    return out
 
 
 def _touches(skel: Any, q: Any, v: Any, chosen: Sequence[int]) -> dict[str, Any]:

@@ -46,7 +46,9 @@ class ExportOptions(TypedDict, total=False):
 
     alone: bool
     bore: float | str
+    by: Names
     cam: str
+    contacts: Names
     dialect: str
     dimensions: bool
     drive: Mapping[str, Any]
@@ -64,10 +66,12 @@ class ExportOptions(TypedDict, total=False):
     outputs: Names
     parameters: Names
     platforms: Names
+    points: Mapping[str, Any]
     positions: Any
     precision: str
     start: State
     steps: int
+    tasks: Names
     timestep: float | str
     trace: Names
     version: str
@@ -164,10 +168,15 @@ def transmission_of(mechanism: Any, motors: Any, joints: Any, others: Mapping[st
         raise UsageError(
             f"a transmission needs motors and joints. Name the {'motors' if motors is None else 'joints'} as well.", name="motors"
         )
+    alone("a transmission", others)
+    return mechanism.system.transmission(motors, joints)
+
+
+def alone(what: str, others: Mapping[str, Any]) -> None:
+    """Raise UsageError for options of the whole mechanism with something that is written alone."""
     for key, value in others.items():
         if value is not None:
-            raise UsageError(f"the option '{key}' belongs to the whole mechanism. A transmission has none. Leave it out.", name=key)
-    return mechanism.system.transmission(motors, joints)
+            raise UsageError(f"the option '{key}' belongs to the whole mechanism, not to {what}. Leave it out.", name=key)
 
 
 def tree_of(mechanism: Any, motors: Any, joints: Any) -> Any:

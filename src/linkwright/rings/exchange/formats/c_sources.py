@@ -12,6 +12,7 @@ from linkwright.rings.exchange.formats.base import (
     ExportedTexts,
     ExportFormat,
     ExportOption,
+    alone,
     listed,
     transmission_of,
     warn_of_losses,
@@ -32,6 +33,10 @@ def texts(
     precision: str = "double",
     motors: Any = None,
     joints: Any = None,
+    tasks: Any = None,
+    by: Any = None,
+    points: Any = None,
+    contacts: Any = None,
 ) -> ExportedTexts:
     """The header and the source; `file` is either of them."""
     from linkwright.api import transmission_sources
@@ -40,8 +45,13 @@ def texts(
     stem = Path(file).stem
     prefix = prefix_of(stem) if name is None else name
     whole = {"kernels": kernels, "parameters": parameters, "drives": drives, "moved": moved, "fallback": fallback}
-    t = transmission_of(mechanism, motors, joints, whole)
-    if t is not None:
+    asked = {"tasks": tasks, "by": by, "points": points, "contacts": contacts}
+    terms = {key: x for key, x in asked.items() if x is not None}
+    t = transmission_of(mechanism, motors, joints, {**whole, **asked})
+    if terms:
+        alone("terms by name", whole)
+        found = getattr(mechanism, "system", mechanism).named_terms(**terms).c(prefix, precision)
+    elif t is not None:
         found = transmission_sources.c(t.core.kernels, t._sides, name=prefix, precision=precision)
     else:
         warn_of_losses(mechanism, "C", laws=False)
@@ -71,6 +81,10 @@ FORMAT = ExportFormat(
         ExportOption("fallback", "False leaves out the step through singular positions", flag=PYTHON_ONLY),
         ExportOption("name", "name of files and symbols inside (default: the name of the file)", metavar="NAME"),
         *TRANSMISSION,
+        ExportOption("tasks", "bodies, points or com of terms by name, which are written alone", metavar="A,B", read=listed),
+        ExportOption("contacts", "points and contacts of terms by name", metavar="A,B", read=listed),
+        ExportOption("by", "columns of terms by name (default: independent)", metavar="A,B", read=listed),
+        ExportOption("points", "points that terms by name add to bodies", flag=PYTHON_ONLY),
     ),
     texts=texts,
 )
