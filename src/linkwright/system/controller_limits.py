@@ -29,7 +29,7 @@ def controller_limits(d: Description, names: Sequence[str], drives: Sequence[str
     """See `NamedTerms.limits`."""
     for name, value in speed.items():
         if name not in names:
-            raise UsageError(f"speed: '{name}' is no velocity here.", nearest(str(name), list(names), "Velocities"), name=str(name))
+            raise UsageError(f"speed: there is no velocity '{name}' here.", nearest(str(name), list(names), "Velocities"), name=str(name))
         if not float(value) > 0.0:
             raise UsageError(f"speed: the limit of '{name}' is a positive number, not {value!r}.", name=name, value=value)
     travel, fastest, most = (np.tile([-np.inf, np.inf], (len(x), 1)) for x in (names, names, drives))

@@ -49,7 +49,7 @@ def friction_cones(terms: NamedTerms, mu: Any, normals: Mapping[str, Any], sides
     for given, what in ((mu if isinstance(mu, Mapping) else {}, "mu"), (normals, "normals")):
         for name in given:
             if name not in names:
-                raise UsageError(f"{what}: '{name}' is no contact here.", nearest(str(name), list(names), "Contacts"), name=str(name))
+                raise UsageError(f"{what}: there is no contact '{name}' here.", nearest(str(name), list(names), "Contacts"), name=str(name))
     count = 2 if planar else 3
     blocks, labels, found, axes, across = [], [], {}, {}, {}
     for i, name in enumerate(names):

@@ -297,7 +297,7 @@ def added_points(core: Compiled, points: Mapping[str, Any]) -> dict[str, AddedPo
     out = {}
     for name, given in points.items():
         if not isinstance(name, str) or not name or "." in name or IN in name or name in (*bodies, COM):
-            text = f"points: {name!r} cannot name a point. Take a word that is no body's, without '.'."
+            text = f"points: {name!r} cannot name a point. Take another word without '.'."
             raise UsageError(text, name=str(name), value=name)
         if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
             raise UsageError(f"points: '{name}' is a body and a place, ('foot', [0, 0, 0]), not {given!r:.60}.", name=name, value=given)
@@ -514,7 +514,7 @@ class TermsByName:
         """Return R and p of a task or contact point by name: axes of its body and position, in the world or in the task's frame."""
         known = self.terms.posed
         if name not in known:
-            raise UsageError(f"'{name}' is no task and no contact point here.", nearest(str(name), list(known), "Tasks"), name=str(name))
+            raise UsageError(f"there is no task or contact point '{name}' here.", nearest(str(name), list(known), "Tasks"), name=str(name))
         i = known.index(name)
         return Pose(self._get("pose_R")[..., i, :, :], self._get("pose_p")[..., i, :])
 

@@ -426,7 +426,9 @@ class System(SystemVerbs):
 
         Examples
         --------
-        >>> x = lw.load("delta").system.named_terms("platform.x")(lw.load("delta").system.start)
+        >>> s = lw.compile("delta")
+        >>> s.named_terms("platform.C", contacts="platform.P1")(s.start).Jc.shape
+        (3, 3)
         """
         return named_terms(self._core, tasks, by, points, contacts)
 
