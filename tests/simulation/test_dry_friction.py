@@ -195,7 +195,7 @@ def test_friction_that_carries_itself_away_is_refused() -> None:
 
     def at(slope: float, u: float) -> FrictionInstant:  # N = 1 + slope p, c = 1
         dF = np.array([[0.0, slope, 0.0]])
-        return FrictionInstant((row,), np.array([[1.0]]), np.array([-0.5]), F, dF, np.array([u]), np.ones(1), 1.0, 1.0)
+        return FrictionInstant((row,), np.eye(1), np.eye(1), np.array([-0.5]), F, dF, np.array([u]), np.ones(1), 1.0, 1.0)
 
     for slope, p in ((0.5, -2 / 3), (1.5, -0.4), (-0.5, -2.0)):
         x = at(slope, 0.2)

@@ -187,10 +187,17 @@ def found_terms(r: Rests) -> int:
             r.rows[j, i] = y.rows[at * nv + i]
         for i in range(width):
             r.responses[j, i] = y.responses[at * width + i]
+        if r.slide[j] >= 0:
+            for i in range(nv):
+                r.along[j, i] = y.rows[r.slide[j] * nv + i]
+            for i in range(width):
+                r.responses[j, i] += r.share[j] * y.responses[r.slide[j] * width + i]
         for axis in range(3):
             r.friction.F[j, axis] = y.F[3 * at + axis]
             for k in range(len(r.push)):
                 r.friction.dF[j, 3 * k + axis] = y.dF[(3 * at) * many + 3 * r.place[k] + axis]
+                if r.slide[k] >= 0:
+                    r.friction.dF[j, 3 * k + axis] += r.share[k] * y.dF[(3 * at) * many + 3 * r.slide[k] + axis]
     return status
 
 
@@ -285,7 +292,8 @@ def hold(r: Rests, K: Matrix, row: int, counted: int) -> int:
             status = status | NOT_FINITE
         if K.shape[1] > counted + LOST:
             for j in range(len(r.push)):
-                K[row, counted + LOST] -= r.push[j] * speed(r, j)
+                if r.friction.kind[j] == GIVEN:
+                    K[row, counted + LOST] -= r.push[j] * speed(r, j)
     else:
         for j in range(len(r.push)):
             r.push[j] = -rate(r, j) - r.k[j]

@@ -84,7 +84,7 @@ def watched_rows(held: Sequence[HeldFriction]) -> list[tuple[str, int]]:
 
 def held_rows(friction: JointFriction, held: Sequence[HeldFriction], ends: int) -> tuple[list[HeldRow], list[HeldWatch], FrictionRows]:
     """Rows of the friction after `ends` rows that hold already, what is watched of them, and the law of all."""
-    first, unit = len(friction.held), friction.unit[len(friction.held) :]
+    first, unit = friction.first, friction.unit[friction.first :]
     rows = [HeldRow(first + i, x.at) for i, x in enumerate(held)]
     factors = {SLIPS: lambda i: held[i].state.sign, TURNS: lambda i: MOVES * float(unit[i])}
     watches = []
@@ -102,10 +102,11 @@ def held_rows(friction: JointFriction, held: Sequence[HeldFriction], ends: int) 
 
 
 def next_states(
-    friction: JointFriction, terms: EffortTerms, a: np.ndarray, st: State, ends: Sequence[int], before: Before
+    friction: JointFriction, terms: EffortTerms, a: np.ndarray, st: State, closed: Sequence[HeldRow], before: Before
 ) -> tuple[tuple[HeldFriction, ...], State]:
-    """States of all rows from now on, and the state in which rows at rest, and those that have just stopped, have no speed at all."""
-    at = friction.at(terms, a, st.v, ends)
+    """States of all rows from now on, and the state in which rows at rest, and those that have just stopped, have no speed at all.
+    closed: what else holds."""
+    at = friction.at(terms, a, st.v, closed)
     slips, stopped = before.slipping, before.stopped
     kept = {i: x.state for i, x in enumerate(before.held)} if slips and not stopped and not before.others else {}
     states = None
@@ -113,10 +114,10 @@ def next_states(
         states = [RowState(SLIPS, slips[i]) if i in slips else kept[i] for i in range(len(before.held))]
         states = states if at.solve(states) is not None else None
     if states is None:
-        states = at.choose(stopped)
+        states = at.choose(stopped, before.likely)
     still = [i for i, s in enumerate(states) if (s.rests or i in stopped) and at.movable[i]]
-    v = _stilled(terms, st.v, [len(friction.held) + i for i in still], ends)
-    values = terms.value[len(friction.held) :]
+    v = _stilled(terms, st.v, [friction.first + i for i in still], [x.row for x in closed])
+    values = terms.value[friction.first :]
     held = []
     for i, s in enumerate(states):
         old = before.held[i] if before.held else None
@@ -144,11 +145,12 @@ class Before(NamedTuple):
     slipping: Mapping[int, float] = {}  # rows that reached their bound, and the directions in which they slip now
     stopped: Mapping[int, float] = {}  # rows whose slip ended, and its direction
     others: bool = False  # something else happened as well
+    likely: Mapping[int, float] = {}  # rows at rest that begin to slip, as what touches now has it, and their directions
 
 
-def ended(piece: RunPiece, acting: Sequence[When], answer: FrictionAnswer | None, first: int) -> Before:
-    """What events at one instant say of friction. answer: the efforts there; first: place of the friction among the rows that hold."""
-    held = piece.mode.friction
+def ended(piece: RunPiece, acting: Sequence[When], answer: FrictionAnswer | None) -> Before:
+    """What events at one instant say of friction. answer: the efforts there."""
+    held, first = piece.mode.friction, first_of(piece)
     did = [a for w in acting for a in w.do]
     own = [a for a in did if isinstance(a, FrictionAction)]
     slipping: dict[int, float] = {}
@@ -161,6 +163,11 @@ def ended(piece: RunPiece, acting: Sequence[When], answer: FrictionAnswer | None
             slipping |= {i: x.state.sign * way for i, x in enumerate(held) if x.state.does == SHARES and x.state.group == s.group}
     stopped = {a.row: held[a.row].state.sign for a in own if a.verb == "stick"}
     return Before(held, slipping, stopped, len(own) < len(did) or any(a.verb == "leave" for a in own))
+
+
+def first_of(piece: RunPiece) -> int:
+    """Place of the friction among the rows that hold."""
+    return len(piece.evaluator.setup.problem.rests) - len(piece.mode.friction)
 
 
 # ---------------------------------------------------------------- over the samples of a run
@@ -211,7 +218,7 @@ def _beyond_the_law(sim: Simulation, piece: RunPiece, i: int) -> float:
     if found.friction is None:
         return 1.0
     p = piece.evaluator.setup.problem
-    u, first = found.J @ y[p.nq : p.nq + p.nv], len(piece.mode.rests)
+    u, first = found.J @ y[p.nq : p.nq + p.nv], first_of(piece)
     worst = 0.0
     for k, x in enumerate(piece.mode.friction):
         effort, bound = found.friction.p[first + k], max(float(found.friction.bound[first + k]), 1e-300)

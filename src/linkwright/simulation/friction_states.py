@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -81,13 +81,14 @@ class FrictionAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class FrictionInstant:
-    """Rows of dry friction at one state, followed by rows that are held by something else (ends of stops).
+    """Rows of dry friction at one state, followed by rows that are held by something else (ends of stops, touches of surfaces).
 
     unit: of each coordinate, 1 rad or the characteristic length; mobility: the largest of the mechanism, of coordinates in these units.
     """
 
     rows: Sequence[FrictionRow]
-    W: np.ndarray
+    W: np.ndarray  # rates by unit efforts; touches that slip push along their tangents as well
+    moved: np.ndarray  # the same without that, symmetric
     b: np.ndarray
     F: np.ndarray
     dF: np.ndarray
@@ -102,8 +103,8 @@ class FrictionInstant:
 
     @cached_property
     def scaled(self) -> np.ndarray:
-        """W in radians and characteristic lengths."""
-        return self.W / self.unit / self.unit[:, None]
+        """What efforts move, in radians and characteristic lengths."""
+        return self.moved / self.unit / self.unit[:, None]
 
     @cached_property
     def still(self) -> np.ndarray:
@@ -121,8 +122,25 @@ class FrictionInstant:
     def solve(self, states: Sequence[RowState]) -> FrictionAnswer | None:
         """Efforts in the given states; None where there are none, or they grow beyond all bounds."""
         law = FrictionLaw.of(self.rows, states, len(self.W) - self.m)
-        theta = [-np.tanh(u / s.speed) if s.does == TURNS else x for u, s, x in zip(self.u, law.states, law.theta, strict=False)]
-        return solved(law, [*theta, *law.theta[self.m :]], self.W, self.b, self.F, self.dF)
+        return solved(law, [*self._theta(law), *law.theta[self.m :]], self.W, self.b, self.F, self.dF)
+
+    def _theta(self, law: FrictionLaw) -> list[float]:
+        """Share of its bound that acts in every row that does not rest."""
+        turns = [-np.tanh(u / s.speed) if s.does == TURNS else x for u, s, x in zip(self.u, law.states, law.theta, strict=False)]
+        return [float(x) for x in turns]
+
+    def shares(self, slipping: Mapping[int, float], stopped: Mapping[int, float]) -> np.ndarray:
+        """Share of its bound that acts in every row; nan where a row rests that friction can hold. slipping: rows that have just begun to
+        slip and their directions; stopped: rows that have just stopped."""
+        states = self.begun()
+        for i, sense in slipping.items():
+            states[i] = RowState(SLIPS, sense)
+        rest = [i for i, row in enumerate(self.rows) if row.sticks and i not in slipping and (self.still[i] or i in stopped)]
+        for i in rest:
+            states[i] = self._carried(i) if not self.movable[i] else self.idle(i)
+        out = np.array(self._theta(FrictionLaw.of(self.rows, states)))
+        out[[i for i in rest if self.movable[i]]] = np.nan
+        return out
 
     def fits(self, states: Sequence[RowState], x: FrictionAnswer, changed: Sequence[int]) -> bool:
         """True if nothing contradicts the states: what rests is within its bound, and what begins to slip accelerates that way."""
@@ -159,21 +177,20 @@ class FrictionInstant:
     def idle(self, i: int) -> RowState:
         return RowState(TURNS, speed=CREEP * float(self.unit[i]))
 
-    def choose(self, never: Mapping[int, float] = NOTHING, kept: Mapping[int, RowState] = NOTHING) -> list[RowState]:
+    def choose(self, never: Mapping[int, float] = NOTHING, likely: Mapping[int, float] = NOTHING) -> list[RowState]:
         """States of all rows: by their speeds, and of those at rest by what their friction can hold.
 
-        never: rows that have just stopped, with the direction in which they slipped; kept: states that are decided.
+        never: rows that have just stopped, with the direction in which they slipped; likely: senses in which rows at rest begin to slip,
+        as the problem of all that touches has them (`rests`).
         Raise UsageError where no state fits: friction is too strong for rigid bodies.
         """
         states = self.begun()
-        for i, s in kept.items():
-            states[i] = s
-        sticking = [i for i, row in enumerate(self.rows) if row.sticks and self.still[i] and i not in kept]
+        sticking = [i for i, row in enumerate(self.rows) if row.sticks and self.still[i]]
         for i in sticking:
             if not self.movable[i]:  # moved by drives, or at a dead center
                 states[i] = self._carried(i)
         for part in self._parts([i for i in sticking if self.movable[i]]):
-            states = self._decided(states, part, never)
+            states = self._decided(states, part, never, likely)
         if self.solve(states) is None:
             raise self._jam([i for i, row in enumerate(self.rows) if float(row.by_load) and self.u[i] != 0.0])
         return numbered(states)
@@ -193,14 +210,13 @@ class FrictionInstant:
                 groups.join(i, j)
         return groups.members()
 
-    def _decided(self, states: list[RowState], part: Sequence[int], never: Mapping[int, float]) -> list[RowState]:
+    def _decided(
+        self, states: list[RowState], part: Sequence[int], never: Mapping[int, float], likely: Mapping[int, float]
+    ) -> list[RowState]:
         """The states with those of some rows at rest that move each other."""
-        held = [*range(self.m, len(self.W))]
-        resting = self._at_rest(states, part, held)
-        x = self.solve(resting)
-        if x is not None and self.fits(resting, x, part):
-            return resting
-        for tried in self._moving(states, part, held, never):
+        held, first = [*range(self.m, len(self.W))], [likely.get(i, 0.0) for i in part]
+        begin = [self._with(states, part, first, held)] if any(first) else []
+        for tried in chain(begin, [self._at_rest(states, part, held)], self._moving(states, part, held, never)):
             x = self.solve(tried)
             if x is not None and self.fits(tried, x, part):
                 return tried
@@ -304,13 +320,15 @@ class FrictionInstant:
         size = np.sqrt(np.maximum(np.diag(self.W)[at], 0.0))
         size = np.where(size > 0.0, size, 1.0)
         x = self.solve([s if i in others else self.idle(i) for i, s in enumerate(states)])
+        own = self.W[np.ix_(at, at)]
+        symmetric = bool(np.array_equal(self.W, self.moved))
         given = np.zeros(len(p)) if x is None else np.where(np.isin(np.arange(len(p)), others), x.p, 0.0)
         p = given
         for _ in range(ROUNDS):
             bound = self._bounds(p)
             bound[self.m :] = 1e9 * max(float(bound.max(initial=0.0)), 1e-300)
             free = self.b + self.W @ given
-            found = solver.solve(self.W[np.ix_(at, at)] / size / size[:, None], free[at] / size, bound[at] * size)
+            found = solver.solve(own / size / size[:, None], free[at] / size, bound[at] * size, symmetric=symmetric)
             if not found.solved:
                 return None
             new = given.copy()

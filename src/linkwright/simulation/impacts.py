@@ -1,5 +1,8 @@
 """Impacts of one instant: what touches and approaches, by Newton's law of restitution and Coulomb's law of friction.
 
+An impact gives reactions in joints. Joints that rub by their load resist it with impulses of their own, at most c times the impulse of the
+reaction, against the speed after the impact. Constant friction has no impulse, because an impact takes no time.
+
 Touches of surfaces strike pair by pair, the fastest first, and all that do not rebound hold against it together. Ends of travels strike
 together, each by its own restitution. Then everything that still approaches is stopped together. In the impacts of several bodies at once
 mechanics alone decides no more than that: the order of pairs is a convention, for which Newton's cradle is exact.
@@ -12,10 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwright.errors import UsageError
-from linkwright.integrators.contact.problem import ONE_SIDED, PLANAR
+from linkwright.integrators.contact.load_bounds import bounded_states
+from linkwright.integrators.contact.problem import FRICTION, ONE_SIDED, PLANAR
 from linkwright.integrators.contact.states import jamming, states
 from linkwright.numerics.linalg import least_squares
 from linkwright.simulation.instant_rows import InstantRows
+from linkwright.simulation.rests import locked
 from linkwright.simulation.rigid_stops import REACHED, SLOW
 
 MOST_PAIRS = 2000  # strikes of one instant
@@ -51,6 +56,15 @@ class Struck(NamedTuple):
     notes: tuple[str, ...]
 
 
+def approaches(r: InstantRows) -> bool:
+    """True if anything may strike at a state."""
+    return _approaching(r, r.along(r.v))
+
+
+def _approaching(r: InstantRows, v: np.ndarray) -> bool:
+    return bool((r.N @ v).min(initial=0.0) < -APPROACHES * (1.0 + float(np.abs(v).max(initial=0.0))))
+
+
 def struck(r: InstantRows) -> Struck:
     """All impacts at a state."""
     before, v = r.kinetic(r.v), r.along(r.v)
@@ -78,7 +92,7 @@ def struck(r: InstantRows) -> Struck:
         if one.lowered:
             notes.append(f"'{r.own[i].name}' rebounds with less than its restitution at t = {r.st.t:.6g} s: friction would gain energy")
     u = r.N @ v
-    if len(u) and u.min() < -APPROACHES * (1.0 + float(np.abs(v).max(initial=0.0))):
+    if _approaching(r, v):
         every = np.arange(len(r.own))
         one = _strike(r, v, every, np.where(~touch & (u < -SLOW), e, 0.0))
         v = one.v
@@ -126,9 +140,21 @@ def _solved(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> St
             rows.append(B_t[i])
             now.append(float(r.slide[k] @ v))
             b.append(now[-1])
+    mu, bounds, pushes = r.mu[hit], None, len(rows)
+    rubbing = _rubbing(r, sizes.max())
+    if r.joints is not None and rubbing:
+        rows += list(r.joints.E[rubbing] @ r.H)
+        now += (r.joints.E[rubbing] @ v).tolist()
+        b += now[pushes:]
+        kinds += [FRICTION] * len(rubbing)
+        normals = [int(k) if n == 0 else -1 for i, k in enumerate(hit) for n in range(2 if rubs[i] else 1)]
+        tangents = [(int(k), float(n)) for i, k in enumerate(hit) for n in range(2 if rubs[i] else 1)]
+        bounds, mu = r.joints.bounds(normals, tangents, len(rows), rubbing, True), np.concatenate([mu, np.zeros(len(rubbing))])
     B, right, before = np.array(rows), np.array(b), np.array(now)
     W = B @ B.T
-    found = states(kinds, W, right, r.mu[hit])
+    found = states(kinds, W, right, mu) if bounds is None else bounded_states(kinds, W, right, mu, bounds)
+    if not found.answers and bounds is not None:
+        raise locked(r, bounds, [r.own[k].name for k in hit], "no impulses fit")
     if not found.answers:
         names = ", ".join(f"'{r.own[k].name}'" for k in hit)
         raise UsageError(
@@ -136,10 +162,17 @@ def _solved(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> St
             "or fewer places where flat parts touch.",
             name=r.own[int(hit[0])].name,
         )
-    normals = np.cumsum([0, *(2 if x else 1 for x in rubs)])[:-1]
-    impulses[movable] = found.p[normals]
+    impulses[movable] = found.p[np.cumsum([0, *(2 if x else 1 for x in rubs)])[:-1]]
     taken = -float(found.p @ (before + 0.5 * (W @ found.p)))
     return Strike(v + r.H @ (B.T @ found.p), impulses, taken, found.residual)
+
+
+def _rubbing(r: InstantRows, largest: float) -> list[int]:
+    """Joints whose friction by load has a say in an impact."""
+    if r.joints is None:
+        return []
+    sizes = np.sum((r.joints.E @ r.H) ** 2, axis=1)
+    return np.flatnonzero((r.joints.by_load > 0.0) & (sizes > IMMOVABLE * largest)).tolist()
 
 
 def jammed(r: InstantRows, name: str) -> np.ndarray:

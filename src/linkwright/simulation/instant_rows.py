@@ -3,6 +3,7 @@
     accelerations   a  = free + A R' p          A = H H' = da/dtau of the constrained system, any rank of its loops
     velocities      v+ = v + A R' p             p: forces, or impulses
     rows            N v opens (u_n >= 0), T v slides, for every end of a travel (N alone) and every touch of surfaces (N and T)
+                    E v is the speed of a joint with dry friction (`JointRows`)
 
 Everything is dimensionless: radians and characteristic lengths.
 """
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwright.integrators.contact.load_bounds import LoadBounds
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.contact import Touch, contact_terms
@@ -48,6 +50,36 @@ def one_sided(ends: Sequence[StopEnd], touching: Mapping[int, Touch]) -> list[On
 
 
 @dataclass(frozen=True)
+class JointRows:
+    """Dry friction of joints next to the one-sided rows of a state: |s| <= c |F| + C with the force F in each joint, which is affine in all
+    efforts: F0 + dF_N p_n + dF_T p_t + dF_E s."""
+
+    names: tuple[str, ...]
+    E: np.ndarray  # (joints, velocities)
+    k: np.ndarray
+    by_load: np.ndarray  # c
+    constant: np.ndarray  # C
+    F: np.ndarray  # (joints, 3)
+    dF_N: np.ndarray  # (joints, own, 3)
+    dF_T: np.ndarray
+    dF_E: np.ndarray  # (joints, joints, 3)
+    theta: np.ndarray  # share of the bound that acts on joints that move; nan at rest, where friction holds as far as it can
+
+    def bounds(self, normals: Sequence[int], tangents: Sequence[tuple[int, float]], rows: int, which: Sequence[int], impulses: bool) -> Any:
+        """Bounds of some joints in a problem of so many rows, the joints last. normals: the one of `own` that every row pushes, or -1;
+        tangents: with the share of its push along the tangent of which one. Of impulses only what they cause themselves counts."""
+        keep, n = list(which), rows - len(which)
+        dF = np.zeros((len(keep), rows, 3))
+        for r in range(n):
+            i, (at, share) = normals[r], tangents[r]
+            dF[:, r] = (self.dF_N[keep, i] if i >= 0 else 0.0) + share * self.dF_T[keep, at]
+        dF[:, n:] = self.dF_E[keep][:, keep]
+        none = 0.0 if impulses else 1.0
+        theta = np.full(len(keep), np.nan) if impulses else self.theta[keep]
+        return LoadBounds(np.arange(n, rows), self.by_load[keep], none * self.constant[keep], none * self.F[keep], dF, theta)
+
+
+@dataclass(frozen=True)
 class InstantRows:
     """Equations and one-sided rows at a state."""
 
@@ -65,6 +97,7 @@ class InstantRows:
     k_n: np.ndarray
     k_t: np.ndarray
     gaps: np.ndarray
+    joints: JointRows | None = None  # with dry friction
 
     @classmethod
     def at(

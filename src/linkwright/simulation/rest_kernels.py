@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.mechanics.contact import contact_terms
-from linkwright.mechanics.dynamics.coordinate_efforts import coordinate_rows
+from linkwright.mechanics.dynamics.coordinate_efforts import open_rows
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion
 from linkwright.simulation.stabilizers.base import step_kernel
@@ -34,13 +33,8 @@ class StopRows(NamedTuple):
     def __call__(self, eq: Equations, q: Any, v: Any, t: Any, near: Any) -> dict[str, Any]:
         skel = eq.loops.skel
         at = Instant.moving(skel, motion(skel, q, v), t[0], skel.unpack(q, near))
-        rows = coordinate_rows(eq.loops, at, self.coordinates)
-        if not self.touching:
-            return {"value": rows.value, "k": rows.k, "J": rows.J}
-        touches = contact_terms(skel, q, v)
-        gaps = np.array([x for g in touches["g"] for x in (g, 0.0 * g)])  # along a tangent there is no place to hold
-        every = np.concatenate
-        return {"value": every([rows.value, gaps]), "k": every([rows.k, touches["k"]]), "J": every([rows.J, touches["J"]])}
+        rows = open_rows(eq.loops, at, self.coordinates, self.touching)
+        return {"value": rows.value, "k": rows.k, "J": rows.J}
 
 
 class AnsweredRows(NamedTuple):

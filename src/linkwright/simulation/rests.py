@@ -1,21 +1,23 @@
 """What stays closed after an instant: ends that push, touches that stick or slip, from the problem of accelerations.
 
-Candidates touch and do not leave. A touch that slides has one unknown, its force along n - mu s t; the others have their cones. The
-transition of the event that led here is known, and is not decided again: at the boundary both of its sides fit within round-off. Ends that
-depend on those that push rest with them: they move nothing and share the load.
+Candidates touch and do not leave. A touch that slides has one unknown, its force along n - mu s t; the others have their cones. Dry
+friction of joints is in the same problem, because it changes what pushes, and what pushes loads the joints. The transition of the event
+that led here is known, and is not decided again: at the boundary both of its sides fit within round-off. Ends that depend on those that
+push rest with them: they move nothing and share the load.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from linkwright.errors import UsageError
+from linkwright.errors import UsageError, listing
+from linkwright.integrators.contact.load_bounds import LoadBounds, bounded_states
 from linkwright.integrators.contact.one_sided import MOVES, independent
-from linkwright.integrators.contact.problem import ONE_SIDED, PLANAR
+from linkwright.integrators.contact.problem import FRICTION, ONE_SIDED, PLANAR
 from linkwright.integrators.contact.states import OPEN, SLIP, STICK, StatesFound, least_paradox, states
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.tolerances import NEGLIGIBLE
@@ -40,6 +42,7 @@ class Rest:
     notes: tuple[str, ...] = ()
     shared: bool = False  # forces are not unique
     jams: tuple[str, ...] = ()  # touches in which Coulomb's law and rigid bodies contradict each other
+    begins: Mapping[int, float] = field(default_factory=dict)  # joints at rest that begin to slip, and their directions
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,12 @@ def rest(r: InstantRows, tau: np.ndarray, known: Known) -> Rest:
     candidates = [i for i, x in enumerate(r.own) if -still <= u[i] <= SLOW and x.name not in known.gone]
     while True:
         problem = _Problem.of(r, candidates, v, slides, a, known, size)
-        found = states(problem.kinds, problem.W, problem.b, problem.mu)
+        found = problem.solved()
         if not found.answers:
             return _paradox(r, problem, found)
-        closed = [i for i, state in zip(candidates, found.states, strict=True) if state != OPEN]
-        off = [i for i in closed if u[i] > still and _hops(r, i, closed, problem, a, float(u[i]))]
+        closed = [i for i, state in zip(candidates, found.states, strict=False) if state != OPEN]
+        rubbed = a + r.H @ (r.H.T @ (found.p[problem.pushes :] @ problem.G[problem.pushes :]))
+        off = [i for i in closed if u[i] > still and _hops(r, i, closed, problem, rubbed, float(u[i]))]
         if not off:
             break
         candidates = [i for i in candidates if i not in off]
@@ -72,7 +76,7 @@ def rest(r: InstantRows, tau: np.ndarray, known: Known) -> Rest:
 
 @dataclass(frozen=True)
 class _Problem:
-    """u = W p + b of the candidates: rows R of rates, columns G of forces."""
+    """u = W p + b of the candidates, and of joints with dry friction: rows R of rates, columns G of forces."""
 
     candidates: list[int]
     kinds: list[int]
@@ -83,12 +87,21 @@ class _Problem:
     b: np.ndarray
     first: list[int]  # row of each candidate
     sense: dict[int, float]  # of those that slide already
+    pushes: int  # rows of the candidates
+    bounds: LoadBounds | None  # of the joints
+
+    def solved(self) -> StatesFound:
+        if self.bounds is None:
+            return states(self.kinds, self.W, self.b, self.mu)
+        return bounded_states(self.kinds, self.W, self.b, self.mu, self.bounds)
 
     @classmethod
     def of(
         cls, r: InstantRows, candidates: list[int], v: np.ndarray, slides: np.ndarray, a: np.ndarray, known: Known, size: float
     ) -> _Problem:
         kinds, R, G, b, mu, first, sense = [], [], [], [], [], [], {}
+        normals: list[int] = []
+        tangents: list[tuple[int, float]] = []
         for i in candidates:
             x = r.own[i]
             first.append(len(R))
@@ -97,7 +110,10 @@ class _Problem:
             slipping = x.mu > 0.0 and (abs(slides[i]) > STILL * size or x.name in known.slips)
             if slipping:
                 sense[i] = known.slips.get(x.name, float(np.sign(slides[i])))
-            G.append(r.N[i] - (x.mu * sense[i] * r.slide[i] if slipping else 0.0))
+            share = -x.mu * sense[i] if slipping else 0.0
+            G.append(r.N[i] + share * r.slide[i])
+            normals.append(i)
+            tangents.append((i, share))
             planar = x.mu > 0.0 and not slipping
             kinds.append(PLANAR if planar else ONE_SIDED)
             mu.append(x.mu if planar else 0.0)
@@ -105,9 +121,19 @@ class _Problem:
                 R.append(r.slide[i])
                 G.append(r.slide[i])
                 b.append(float(r.slide[i] @ a + r.k_t[i]))
+                normals.append(-1)
+                tangents.append((i, 1.0))
+        pushes, bounds, joints = len(R), None, r.joints if candidates else None
+        if joints is not None:
+            R += list(joints.E)
+            G += list(joints.E)
+            b += (joints.E @ a + joints.k).tolist()
+            kinds += [FRICTION] * len(joints.E)
+            mu += [0.0] * len(joints.E)
+            bounds = joints.bounds(normals, tangents, len(R), range(len(joints.E)), False)
         rows, columns = np.array(R).reshape(-1, len(v)), np.array(G).reshape(-1, len(v))
         W = (rows @ r.H) @ (columns @ r.H).T
-        return cls(candidates, kinds, np.array(mu), rows, columns, W, np.array(b), first, sense)
+        return cls(candidates, kinds, np.array(mu), rows, columns, W, np.array(b), first, sense, pushes, bounds)
 
 
 def _hops(r: InstantRows, i: int, closed: list[int], problem: _Problem, a: np.ndarray, speed: float) -> bool:
@@ -121,7 +147,7 @@ def _hops(r: InstantRows, i: int, closed: list[int], problem: _Problem, a: np.nd
 
 def _decided(r: InstantRows, problem: _Problem, found: StatesFound, still: float) -> Rest:
     """Ends and touches that stay closed, with the speeds of what rests there set to zero."""
-    largest = float(np.abs(found.p).max(initial=0.0))
+    largest = float(np.abs(found.p[: problem.pushes]).max(initial=0.0))
     pushing, touches, rows, bound = [], [], [], []
     for k, i in enumerate(problem.candidates):
         x, at = r.own[i], problem.first[k]
@@ -156,8 +182,10 @@ def _decided(r: InstantRows, problem: _Problem, found: StatesFound, still: float
     notes = ()
     if found.answers > 1:
         notes = (f"t = {r.st.t:.6g} s: {found.answers} motions fit the touches {_names(r, problem)}: the run takes the first (Painleve)",)
+    joints = zip(found.states[len(problem.candidates) :], found.senses[len(problem.candidates) :], strict=True)
+    begins = {i: sense for i, (state, sense) in enumerate(joints) if state == SLIP}
     return Rest(
-        [r.own[i].name for i in chosen], [r.own[i].name for i in implied], touches, r.state(after), loss, notes, found.shared
+        [r.own[i].name for i in chosen], [r.own[i].name for i in implied], touches, r.state(after), loss, notes, found.shared, (), begins
     )  # fmt: skip
 
 
@@ -197,6 +225,16 @@ def _names(r: InstantRows, problem: _Problem) -> str:
     return ", ".join(f"'{r.own[i].name}'" for i in problem.candidates)
 
 
+def locked(r: InstantRows, bounds: LoadBounds, touching: Sequence[str], what: str) -> UsageError:
+    """The error of friction in joints for which rigid bodies have no answer while something touches."""
+    names = () if r.joints is None else r.joints.names
+    locks = " Their friction grows as fast as the effort that it resists: they lock themselves." if bounds.gain >= 1.0 else ""
+    return UsageError(
+        f"t = {r.st.t:.6g} s: {what} the friction of {listing(names)} while {listing(touching)} touches.{locks} Reduce `mu` or `radius`.",
+        name=next(iter(names), "friction"),
+    )
+
+
 def _paradox(r: InstantRows, problem: _Problem, found: StatesFound) -> Rest:
     """No state fits: Painleve's paradox where something slides, refused or handed back as a jam."""
     worst: tuple[float, Any] | None = None
@@ -205,6 +243,8 @@ def _paradox(r: InstantRows, problem: _Problem, found: StatesFound) -> Rest:
         least = least_paradox(float(B_n @ B_n), float(B_n @ B_t), sense)
         if least <= r.own[i].mu and (worst is None or least / r.own[i].mu < worst[0] / worst[1].mu):
             worst = least, r.own[i]
+    if worst is None and problem.bounds is not None:
+        raise locked(r, problem.bounds, [r.own[i].name for i in problem.candidates], "no state of rest or slip fits")
     if worst is None:
         raise UsageError(
             f"t = {r.st.t:.6g} s: no state fits the touches {_names(r, problem)}; their forces were found to {found.residual:.1e}. "

@@ -196,6 +196,11 @@ def coordinates(ends: Mapping[str, StopEnd]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(e.coordinate for e in ends.values()))
 
 
+def sizes(loops: Loops, ends: Mapping[str, StopEnd]) -> dict[str, float]:
+    """1 rad or the characteristic length of each of them."""
+    return {name: _size(loops, next(e for e in ends.values() if e.coordinate == name)) for name in coordinates(ends)}
+
+
 def held_ends(ends: Mapping[str, StopEnd], resting: Sequence[str]) -> tuple[list[HeldRow], list[HeldWatch]]:
     """These ends as the time steppers hold them, and the events of their pushes."""
     rows = coordinates(ends)

@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +26,7 @@ import numpy as np
 from linkwright.drives import actuation, drives_of_description, prescribed
 from linkwright.drives.base import Bound
 from linkwright.errors import LinkwrightError, ModelError, SimulationError, UsageError, listing
-from linkwright.integrators import Solution
+from linkwright.integrators import HeldRow, HeldWatch, Solution
 from linkwright.kernels.kernels import Variant
 from linkwright.mechanics import forces, formulations
 from linkwright.mechanics.constraints import Constraint
@@ -47,7 +48,7 @@ from linkwright.simulation.failure_diagnosis import why
 from linkwright.simulation.feedback.control_loop import Controlling
 from linkwright.simulation.friction_modes import Before, FrictionAction, HeldFriction
 from linkwright.simulation.friction_states import TURNS, RowState
-from linkwright.simulation.impacts import jammed, onto, struck
+from linkwright.simulation.impacts import approaches, jammed, onto, struck
 from linkwright.simulation.instant_rows import InstantRows, OneSided, one_sided
 from linkwright.simulation.joint_friction import JointFriction
 from linkwright.simulation.kernel_rows import entries
@@ -65,6 +66,8 @@ if TYPE_CHECKING:
     from linkwright.mechanics.dynamics.coordinate_efforts import EffortTerms
     from linkwright.simulation.rigid_stops import StopEnd
     from linkwright.system.compiled import Compiled
+
+Rubbing = Callable[[InstantRows], InstantRows]  # adds the joints with dry friction
 
 MOST_MODES = 10_000
 TOUCHES_AT_ONCE = 2000  # the same of surfaces, which may bounce often
@@ -258,15 +261,12 @@ class Simulation:
         if self.touches:
             self.events = (*self.events, *touches.events_of(self.loops, self.touches))
         self.slips = any(float(x.mu) > 0.0 for x in self.touches)
-        rubbing = [f.name for f in self.system.description.rubbing]
-        if self.system.description.rubs and not self.touches:
-            self.friction = JointFriction.of(self.loops, self.loops_motion(self.start), rigid_stops.coordinates(self.ends))
+        if self.system.description.rubs:
+            held = rigid_stops.sizes(self.loops, self.ends)
+            self.friction = JointFriction.of(self.loops, self.loops_motion(self.start), held, len(self.touches))
             assert self.friction is not None
             self.events = (*self.events, *friction_modes.events_of(self.friction))
             self.needs_power = True
-        elif rubbing:
-            left_out = f"friction by load ({', '.join(rubbing)}) is left out of a run with touches"
-            self.notes.append(f"{left_out}. Cycles and followed motions have it")
         keeper = self.options.stabilizer
         if keeper.corrects and not keeper.closes and self.loops.skel.tree.nc:
             self.notes.append(f"{keeper.text}: loops may be open after other steps or in velocity. The certificate has the largest gaps")
@@ -329,11 +329,15 @@ class Simulation:
                         control=self.control, off=mode.off)  # fmt: skip
         moving = {n: (*x, 0.0) for n, x in prescribed(self.system, mode.drive, st).motions.items()}
         rows = given_motions(loops.skel.tree.description, mode, moving)
-        after, _ = self._struck(loops, rows, own, st, act.armature)
+        rubbing = partial(self._rubbing_beside, mode, act, self._first_x(act))
+        after, _ = self._struck(loops, rows, own, st, act.armature, rubbing)
         tau = np.asarray(act.equations.inputs(act.start)[: len(st.v)], dtype=float)
-        x = np.concatenate([act.x0, np.zeros(len(self.works))]) if self.needs_power else np.asarray(act.x0)
-        found = self._rest(loops, rows, own, after, act.armature, tau + self._dry(mode, after, act, x), Known({}))
+        found = self._rest(loops, rows, own, after, act.armature, tau, Known({}), rubbing)
         return self._resting(mode, found), found.state
+
+    def _first_x(self, act: Actuation) -> np.ndarray:
+        """States of drives where they begin, and works."""
+        return np.concatenate([act.x0, np.zeros(len(self.works))]) if self.needs_power else np.asarray(act.x0)
 
     def _touching(self, st: State, held: Collection[str]) -> dict[int, Touch]:
         """Touches that are closed at a state: near, or held so far. One that is deep at the start is refused."""
@@ -357,11 +361,11 @@ class Simulation:
         return found
 
     def _struck(
-        self, loops: Loops, given: Sequence[Constraint], own: list[OneSided], st: State, armature: np.ndarray
+        self, loops: Loops, given: Sequence[Constraint], own: list[OneSided], st: State, armature: np.ndarray, rubbing: Rubbing
     ) -> tuple[State, float]:
         """The state after the impacts of an instant, and the kinetic energy that they took."""
         rows = InstantRows.at(loops, given, own, st, armature)
-        found = struck(rows)
+        found = struck(rubbing(rows) if approaches(rows) else rows)
         self.notes += [x for x in found.notes if x not in self.notes]
         size = self.loops.kappa  # impulses of rows in characteristic lengths
         struck_now = [(x.name, float(p) / size) for x, p in zip(own, found.impulses, strict=True) if x.touch is not None and p > 0.0]
@@ -370,19 +374,21 @@ class Simulation:
         return rows.state(found.v, onto(rows)), found.loss
 
     def _rest(
-        self, loops: Loops, given: Sequence[Constraint], own: list[OneSided], st: State, armature: np.ndarray, tau: np.ndarray, known: Known
-    ) -> Rest:
+        self, loops: Loops, given: Sequence[Constraint], own: list[OneSided], st: State, armature: np.ndarray, tau: np.ndarray,
+        known: Known, rubbing: Rubbing,
+    ) -> Rest:  # fmt: skip
         """What stays closed from now on."""
         friction = forces.SOFT if self.friction is None else forces.VISCOUS  # as the equations of the run have it
         at = Instant(loops.skel, st.q, st.v, st.t, st.references)
         external = at.pushes(forces.of_description(loops.skel.tree.description, friction))
-        found = rest(InstantRows.at(loops, given, own, st, armature, external), tau, known)
+        found = rest(rubbing(InstantRows.at(loops, given, own, st, armature, external)), tau, known)
+        self.before = self.before._replace(likely=found.begins)
         self.shared |= {x.name for x in found.touches} if found.shared else set()
         if found.jams:
             r = InstantRows.at(loops, given, own, st, armature, external)
             v = jammed(r, found.jams[0])
             self.notes.append(f"t = {st.t:.6g} s: '{found.jams[0]}' jams by an impact, since friction leaves no force that fits (Painleve)")
-            after = self._rest(loops, given, own, r.state(v), armature, tau, Known({}, known.gone))
+            after = self._rest(loops, given, own, r.state(v), armature, tau, Known({}, known.gone), rubbing)
             return replace(after, loss=after.loss + r.kinetic(r.v) - r.kinetic(v))
         self.notes += [x for x in found.notes if x not in self.notes]
         return found
@@ -450,8 +456,7 @@ class Simulation:
         friction = self.friction
         assert friction is not None
         terms_now, a = self._friction_terms(mode, st, act, x)
-        ends = [friction.held.index(self.ends[key].coordinate) for key in mode.rests]
-        held, st = friction_modes.next_states(friction, terms_now, a, st, ends, self.before)
+        held, st = friction_modes.next_states(friction, terms_now, a, st, self._closed(mode)[0], self.before)
         return replace(mode, friction=held), st
 
     def _friction_terms(self, mode: RunMode, st: State, act: Actuation, x: np.ndarray) -> tuple[EffortTerms, np.ndarray]:
@@ -462,11 +467,11 @@ class Simulation:
         row = look.mechanism_row(st.t, np.concatenate([st.q, st.v, x]), self.system.loops.skel.pack(st.references))
         return look.terms(row), look.free(row)
 
-    def _dry(self, mode: RunMode, st: State, act: Actuation, x: np.ndarray) -> np.ndarray:
-        """Generalized forces of joint friction at a state where nothing else holds."""
-        if self.friction is None:
-            return np.zeros(len(st.v))
-        return self.friction.acting(*self._friction_terms(mode, st, act, x), st.v)
+    def _rubbing_beside(self, mode: RunMode, act: Actuation, x: np.ndarray, r: InstantRows) -> InstantRows:
+        """One-sided rows at a state, with the friction of joints."""
+        if self.friction is None or not r.own:
+            return r
+        return replace(r, joints=self.friction.beside(r, *self._friction_terms(mode, r.st, act, x), self.before))
 
     def _ended(self, piece: RunPiece, acting: Sequence[When]) -> Before:
         """What the events that ended a mode say of joint friction."""
@@ -475,7 +480,7 @@ class Simulation:
         end = piece.solution
         cut = self.evidence.cut_at(len(self.pieces) - 1, np.array([end.end_time]))[0]
         answer = piece.evaluator.pushes(end.end_time, end.end_state, cut).friction
-        return friction_modes.ended(piece, acting, answer, len(piece.mode.rests))
+        return friction_modes.ended(piece, acting, answer)
 
     def _watched(self, mode: RunMode) -> tuple[When, ...]:
         """Events of a mode."""
@@ -485,13 +490,20 @@ class Simulation:
         """What the time stepper holds in a mode; None where nothing can hold one way."""
         if not self.ends and not self.touches and self.friction is None:
             return None
+        names, (rows, watches) = rigid_stops.coordinates(self.ends), self._closed(mode)
+        if self.friction is None:
+            return time_stepping.Rests(names, len(self.touches), tuple(rows), tuple(watches), self.slips)
+        own, watched, law = friction_modes.held_rows(self.friction, mode.friction, len(rows))
+        return time_stepping.Rests(names, len(self.touches), (*rows, *own), (*watches, *watched), self.slips, self.friction, law)
+
+    def _closed(self, mode: RunMode) -> tuple[list[HeldRow], list[HeldWatch]]:
+        """Rows of ends and touches that hold in a mode, and what is watched of them."""
         rows, watches = rigid_stops.held_ends(self.ends, mode.rests)
-        names = rigid_stops.coordinates(self.ends)
-        more = touches.held_rows(self.touches, mode.touching, len(names), len(rows)) if mode.touching else ((), ())
-        if self.friction is not None:
-            own, watched, law = friction_modes.held_rows(self.friction, mode.friction, len(rows))
-            return time_stepping.Rests(names, 0, (*rows, *own), (*watches, *watched), self.slips, self.friction, law)
-        return time_stepping.Rests(names, len(self.touches), (*rows, *more[0]), (*watches, *more[1]), self.slips)
+        if not mode.touching:
+            return rows, watches
+        first = len(rigid_stops.coordinates(self.ends))
+        more, watched = touches.held_rows(self.touches, mode.touching, first, len(rows))
+        return [*rows, *more], [*watches, *watched]
 
     # ---------------------------------------------------------------- events and jumps
 
@@ -542,13 +554,22 @@ class Simulation:
         own = one_sided(ends, self._touching(st, {*hit, *(x.name for x in new.touching)} - left))
         known = Known(self._slipping({name for verb, name in did if verb == "slip"}, piece), left)
         st = self._stilled(loops, rows, own, st, act.armature, {name for verb, name in did if verb == "stick"})
-        after, loss = self._struck(loops, rows, own, st, act.armature)
+        rubbing = self._rubbing_after(new, st, piece)
+        after, loss = self._struck(loops, rows, own, st, act.armature, rubbing)
         y = np.array(piece.solution.end_state)
         y[nq : nq + len(st.v)] = after.v
         head, _ = piece.evaluator.inputs(st.t, y, self.system.loops.skel.pack(st.references))
-        dry = self._dry(new, after, act, y[nq + len(st.v) :])
-        found = self._rest(loops, rows, own, after, act.armature, head["tau"] + dry, known)
+        found = self._rest(loops, rows, own, after, act.armature, head["tau"], known, rubbing)
         return self._resting(new, found), found.state, loss + found.loss
+
+    def _rubbing_after(self, new: RunMode, st: State, piece: RunPiece) -> Rubbing:
+        """What adds joint friction to one-sided rows after an event; its drives may be others than those of the mode that ended."""
+        act, x = piece.evaluator.setup.actuation, np.array(piece.solution.end_state[len(st.q) + len(st.v) :])
+        if self.friction is not None and (new.drive, new.locks, new.off) != (piece.mode.drive, piece.mode.locks, piece.mode.off):
+            more = {"parameters": self.parameters if len(self.parameters) else None, "control": self.control, "off": new.off}
+            act = actuation(self.system, new.all_drives, st, wrench=self.wrench, check=False, first=False, **more)
+            x = self._first_x(act)
+        return partial(self._rubbing_beside, new, act, x)
 
     def _slipping(self, names: set[str], piece: RunPiece) -> dict[str, float]:
         """The sense in which touches slip whose friction has reached its bound: against it."""

@@ -549,16 +549,16 @@ class Evaluator:
     def _rubbing(self, row: np.ndarray, rates: np.ndarray) -> HeldStops:
         """Efforts of joint friction and pushes of what holds at one row."""
         p, law = self.setup.problem, self.setup.problem.friction
-        chosen = [e.row for e in p.rests]
-        x = self.terms(row).of(chosen)
+        every, slides, shares = self.terms(row), [e.slide for e in p.rests], [e.share for e in p.rests]
+        x = every.of([e.row for e in p.rests], slides, shares)
         X = x.X[:, p.nq : p.nq + p.nv]
         u = x.J @ row[p.nq : p.nq + p.nv]
         w = np.array(law.speed)
         creeping = -np.clip(u / np.where(w > 0.0, w, 1.0), -1.0, 1.0)
         theta = np.where(w == 0.0, law.sign, np.where(w < 0.0, -x.turns, creeping))
         found = solved(law, theta, x.J @ X.T, x.J @ rates[p.nq : p.nq + p.nv] + x.k, x.F, x.dF)
-        push = np.full(len(chosen), np.nan) if found is None else found.p
-        return HeldStops(push, x.J, x.X, found)
+        push = np.full(len(u), np.nan) if found is None else found.p
+        return HeldStops(push, x.J + np.array([share * every.J[slide] for slide, share in zip(slides, shares, strict=True)]), x.X, found)
 
     def accelerations(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
         p = self.setup.problem

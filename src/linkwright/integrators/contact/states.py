@@ -1,6 +1,7 @@
 """States of contacts at one instant: which of them open, stick or slip, and whether that is the only answer.
 
-A planar block is open, sticks, or slips one of two ways; a one-sided block is open or closed. Up to `MOST_TRIED` combinations are solved
+A planar block is open, sticks, or slips one of two ways; a one-sided block is open or closed; friction of a given bound sticks, is idle
+because others hold it, or slips one of two ways. Up to `MOST_TRIED` combinations are solved
 and counted: none or several that move differently are Painleve's paradox, in which Coulomb's law and rigid bodies contradict each other.
 Beyond that, and where rows depend on each other (four feet of a table), the ladder finds one answer, whose forces may be shared otherwise.
 """
@@ -14,7 +15,7 @@ from functools import cache
 
 import numpy as np
 
-from linkwright.integrators.contact.problem import PLANAR, ROWS
+from linkwright.integrators.contact.problem import FRICTION, ONE_SIDED, PLANAR, ROWS
 from linkwright.integrators.contact.solver import ContactSolver
 
 OPEN, STICK, SLIP = 0, 1, 2
@@ -46,8 +47,7 @@ def states(kinds: Sequence[int], W: np.ndarray, b: np.ndarray, mu: np.ndarray) -
     """
     if not len(kinds):
         return StatesFound(np.zeros(0), np.zeros(0), (), (), 1)
-    tried = np.prod([4 if k == PLANAR else 2 for k in kinds])
-    fitting = _fitting(tuple(kinds), W, b, mu) if tried <= MOST_TRIED else []
+    fitting = _fitting(tuple(kinds), W, b, mu)
     if fitting:
         several = _apart(fitting, W, b)
         p, code = several[0]
@@ -74,7 +74,8 @@ def shared(kinds: Sequence[int], W: np.ndarray, p: np.ndarray) -> bool:
     """Return True if the efforts of the blocks that push may change without any rate."""
     first = np.cumsum([0, *(ROWS[k] for k in kinds)])
     size = float(np.abs(p).max(initial=0.0))
-    rows = [r for i, k in enumerate(kinds) if p[first[i]] > FITS * size for r in range(first[i], first[i] + ROWS[k])]
+    pushes = [i for i, k in enumerate(kinds) if k != FRICTION and p[first[i]] > FITS * size]
+    rows = [r for i in pushes for r in range(first[i], first[i + 1])]
     if len(rows) < 2:
         return False
     own = W[np.ix_(rows, rows)]
@@ -82,15 +83,23 @@ def shared(kinds: Sequence[int], W: np.ndarray, p: np.ndarray) -> bool:
     return bool(np.linalg.matrix_rank(own / scale / scale[:, None], tol=1e-9) < len(rows))
 
 
+CODES = {PLANAR: (1, 2, 3, 0), ONE_SIDED: (1, 0), FRICTION: (1, 0, 2, 3)}
+
+
 @cache
-def _combinations(kinds: tuple[int, ...]) -> np.ndarray:
-    """(combinations, blocks): 0 open, 1 closed or sticking, 2 and 3 slipping back and forth; what sticks comes first."""
-    return np.array(list(itertools.product(*((1, 2, 3, 0) if k == PLANAR else (1, 0) for k in kinds))))
+def combinations(kinds: tuple[int, ...], most: int) -> np.ndarray:
+    """(combinations, blocks): 0 open or idle, 1 closed or sticking, 2 and 3 slipping back and forth; what sticks comes first. None where
+    there are more than `most`."""
+    if np.prod([len(CODES[k]) for k in kinds]) > most:
+        return np.zeros((0, len(kinds)), dtype=int)
+    return np.array(list(itertools.product(*(CODES[k] for k in kinds))))
 
 
 def _fitting(kinds: tuple[int, ...], W: np.ndarray, b: np.ndarray, mu: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """Efforts and codes of all combinations that fit, of those whose rows are independent."""
-    every, n = _combinations(kinds), len(b)
+    every, n = combinations(kinds, MOST_TRIED), len(b)
+    if not len(every):
+        return []
     first = np.cumsum([0, *(ROWS[k] for k in kinds)])
     K, right = np.zeros((len(every), n, n)), np.zeros((len(every), n))
     for i, kind in enumerate(kinds):
@@ -98,6 +107,8 @@ def _fitting(kinds: tuple[int, ...], W: np.ndarray, b: np.ndarray, mu: np.ndarra
         closed = code > 0
         K[closed, k], right[closed, k] = W[k], -b[k]
         K[~closed, k, k] = 1.0
+        if kind == FRICTION:
+            K[code > 1, k], right[code > 1, k] = np.eye(n)[k], np.where(code[code > 1] == 2, mu[i], -mu[i])
         if kind != PLANAR:
             continue
         sticks = code == 1
@@ -114,17 +125,28 @@ def _fitting(kinds: tuple[int, ...], W: np.ndarray, b: np.ndarray, mu: np.ndarra
         return []
     p = np.linalg.solve(scaled[firm], (right / lengths[..., 0])[firm][..., None])[..., 0]
     u, code = p @ W.T + b, every[firm]
-    efforts, rates = np.abs(p).max(axis=1) + 1e-300, max(float(np.abs(b).max()), 1e-300)
-    good = np.isfinite(p).all(axis=1)
-    for i, kind in enumerate(kinds):
-        k = int(first[i])
+    good = fits(kinds, code, p, u, mu, max(float(np.abs(b).max()), 1e-300), range(len(kinds)))
+    return list(zip(p[good], code[good], strict=True))
+
+
+def fits(
+    kinds: Sequence[int], code: np.ndarray, p: np.ndarray, u: np.ndarray, mu: np.ndarray, rates: float, which: Sequence[int]
+) -> np.ndarray:
+    """Mask of the combinations in which efforts and rates have the signs and bounds of their states, in some of the blocks."""
+    first = np.cumsum([0, *(ROWS[k] for k in kinds)])
+    efforts, good = np.abs(p).max(axis=1) + 1e-300, np.isfinite(p).all(axis=1)
+    for i in which:
+        k, states_of = int(first[i]), [code[:, i] == c for c in range(4)]
+        if kinds[i] == FRICTION:
+            bound, rate = np.abs(p[:, k]) <= mu[i] + FITS * efforts, u[:, k]
+            good &= np.select(states_of, [np.abs(rate) <= FITS * rates, bound, rate <= FITS * rates, rate >= -FITS * rates], False)
+            continue
         good &= np.where(code[:, i] == 0, u[:, k] >= -FITS * rates, p[:, k] >= -FITS * efforts)
-        if kind == PLANAR:
+        if kinds[i] == PLANAR:
             cone = np.abs(p[:, k + 1]) <= mu[i] * p[:, k] + FITS * efforts
             slip = u[:, k + 1]
-            kinds_of = [code[:, i] == 1, code[:, i] == 2, code[:, i] == 3]
-            good &= np.select(kinds_of, [cone, slip <= FITS * rates, slip >= -FITS * rates], True)
-    return list(zip(p[good], code[good], strict=True))
+            good &= np.select(states_of[1:], [cone, slip <= FITS * rates, slip >= -FITS * rates], True)
+    return good
 
 
 def _apart(fitting: Sequence[tuple[np.ndarray, np.ndarray]], W: np.ndarray, b: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -148,8 +170,8 @@ def _named(kinds: Sequence[int], p: np.ndarray, u: np.ndarray, b: np.ndarray) ->
     pushes, rates = max(float(np.abs(p).max()), 1e-300), max(float(np.abs(b).max()), 1e-300)
     found, senses, k = [], [], 0
     for kind in kinds:
-        slides = float(u[k + 1]) if kind == PLANAR else 0.0
-        if p[k] <= FITS * pushes and u[k] > FITS * rates:
+        slides = float(u[k + 1]) if kind == PLANAR else float(u[k]) if kind == FRICTION else 0.0
+        if kind != FRICTION and p[k] <= FITS * pushes and u[k] > FITS * rates:
             state, sense = OPEN, 0.0
         elif abs(slides) > FITS * rates:
             state, sense = SLIP, float(np.sign(slides))

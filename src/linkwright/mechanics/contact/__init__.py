@@ -24,7 +24,7 @@ Shapes are functions of poses alone, so that k is their derivative along the mot
 from __future__ import annotations
 
 from linkwright.mechanics.contact.pairs import Touch, spots, touches
-from linkwright.mechanics.contact.rows import contact_gaps, contact_terms
+from linkwright.mechanics.contact.rows import contact_gaps, contact_pushes, contact_terms
 from linkwright.mechanics.contact.shapes import Placed, Spot, drawn, found
 
-__all__ = ["Placed", "Spot", "Touch", "contact_gaps", "contact_terms", "drawn", "found", "spots", "touches"]
+__all__ = ["Placed", "Spot", "Touch", "contact_gaps", "contact_pushes", "contact_terms", "drawn", "found", "spots", "touches"]

@@ -49,6 +49,27 @@ def contact_terms(skel: Skeleton, q: Any, v: Any) -> Arrays:
     }
 
 
+def contact_pushes(skel: Skeleton, terms: Arrays) -> list[list[tuple[int, Any]]]:
+    """Wrenches on bodies of a unit push along every row of J, from the terms of all touches."""
+    out = []
+    for i, x in enumerate(touches(skel.tree.description)):
+        n = terms["normal"][i]
+        for way in (n, vector(-n[1], n[0])):
+            pushes = []
+            for body, place, sign in ((x.first.body, terms["first"][i], 1.0), (x.second.body, terms["second"][i], -1.0)):
+                node = skel.node(body)
+                if node >= 0:
+                    pushes.append((node, sign * _wrench(place - skel.origin(node)[:2], way)))
+            out.append(pushes)
+    return out
+
+
+def _wrench(arm: Any, force: Any) -> Any:
+    """Moment and force of a push in the plane, `arm` from the origin of a body's subsystem."""
+    none = 0.0 * force[0]
+    return np.array([none, none, arm[0] * force[1] - arm[1] * force[0], force[0], force[1], none])
+
+
 def contact_gaps(skel: Skeleton, q: Any) -> Arrays:
     """The gaps of all touches."""
     here = located(skel, motion(skel, q, np.zeros(skel.tree.nv)))

@@ -2,8 +2,8 @@
 
     a = a0 + sum_j X_j p_j        F_i = F0_i + sum_j F'_ij p_j        rates of the coordinates u' = J a + k
 
-for efforts p_j along any coordinates: joints with friction, and whatever else may push (ends of rigid stops). All is exact, because
-accelerations, multipliers and reactions are affine in the efforts.
+for efforts p_j along any coordinates: joints with friction, and whatever else may push (ends of rigid stops, touches of surfaces along
+their normals and tangents). All is exact, because accelerations, multipliers and reactions are affine in the efforts.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.single_row import free_rows
+from linkwright.mechanics.contact import contact_pushes, contact_terms
 from linkwright.mechanics.dynamics.reactions import JointWrench, constraint_part, every_joint_wrench, separating
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion, qdot
@@ -35,11 +36,15 @@ class EffortTerms(NamedTuple):
     dF: Any  # (n, 3 n) by effort j in columns 3 j to 3 j + 2
     turns: Any  # (n,) tanh(u / speed) of friction that is smooth, the last rows; else 0
 
-    def of(self, rows: Sequence[int]) -> EffortTerms:
-        """The terms of some rows."""
+    def of(self, rows: Sequence[int], slides: Sequence[int] = (), shares: Sequence[float] = ()) -> EffortTerms:
+        """The terms of some rows. An effort in a row that slides acts by a share along another row too (`slides`; -1: none)."""
         keep = list(rows)
-        three = [3 * j + axis for j in keep for axis in range(3)]
-        return EffortTerms(*(x[keep] for x in self[:5]), self.dF[np.ix_(keep, three)], self.turns[keep])
+        X, dF = self.X[keep], self.dF.reshape(len(self.dF), -1, 3)[keep][:, keep]
+        for j, (other, share) in enumerate(zip(slides, shares, strict=True)):
+            if other >= 0:
+                X[j] += share * self.X[other]
+                dF[:, j] += share * self.dF[keep, 3 * other : 3 * other + 3]
+        return EffortTerms(*(x[keep] for x in self[:3]), X, self.F[keep], dF.reshape(len(keep), -1), self.turns[keep])
 
 
 def effort_terms(y: np.ndarray, n: int, nq: int, nv: int) -> EffortTerms:
@@ -72,6 +77,17 @@ def coordinate_rows(loops: Any, at: Instant, names: Sequence[str]) -> Coordinate
     return CoordinateRows(c.phi + own, c.k, c.J, pushes)
 
 
+def open_rows(loops: Any, at: Instant, names: Sequence[str], touching: bool) -> CoordinateRows:
+    """Rows of all that may hold one way: of coordinates, then of all touches, two each, along the normal and along the tangent."""
+    own = coordinate_rows(loops, at, names)
+    if not touching:
+        return own
+    found = contact_terms(loops.skel, at.q, at.v)
+    gaps = np.array([x for g in found["g"] for x in (g, 0.0 * g)])  # along a tangent there is no place to hold
+    several = zip(own[:3], (gaps, found["k"], found["J"]), strict=True)
+    return CoordinateRows(*(np.concatenate(pair) for pair in several), [*own.pushes, *contact_pushes(loops.skel, found)])
+
+
 class EffortRow(NamedTuple):
     """A coordinate along which an effort may act, and the joint whose force counts for it ("": none)."""
 
@@ -80,23 +96,31 @@ class EffortRow(NamedTuple):
 
 
 class EffortRows(NamedTuple):
-    """Several of them."""
+    """Several of them: coordinates that something else may hold, two rows for each touch of surfaces, and coordinates that rub."""
 
-    rows: tuple[EffortRow, ...]
-    held: int = 0  # the first rows, which do not rub
+    held: tuple[str, ...]
+    touches: int  # how many
+    own: tuple[EffortRow, ...]
 
     @property
-    def names(self) -> list[str]:
-        return [r.coordinate for r in self.rows]
+    def rows(self) -> tuple[EffortRow, ...]:
+        return (*(EffortRow(name) for name in self.held), *([EffortRow("")] * (2 * self.touches)), *self.own)
+
+    @property
+    def first(self) -> int:
+        """The first row that rubs."""
+        return len(self.held) + 2 * self.touches
 
     def turns(self, place: Instant, J: Any) -> Any:
         """tanh(u / speed) of smooth friction, whose rows are those after the `held` ones."""
         laws = {x.name: x for x in forces.friction_rows(place.skel.tree.description)}
-        own = [laws.get(r.coordinate) if i >= self.held else None for i, r in enumerate(self.rows)]
+        own = [*([None] * self.first), *(laws.get(r.coordinate) for r in self.own)]
         return np.array([0.0 if x is None or x.sticks else np.tanh(row @ place.v / x.speed) for x, row in zip(own, J, strict=True)])
 
     def at(self, place: Instant) -> CoordinateRows:
-        return coordinate_rows(place.loops, place, self.names)
+        held = open_rows(place.loops, place, self.held, self.touches > 0)
+        rubbing = coordinate_rows(place.loops, place, [r.coordinate for r in self.own])
+        return CoordinateRows(*(np.concatenate(pair) for pair in zip(held[:3], rubbing[:3], strict=True)), [*held.pushes, *rubbing.pushes])
 
     def joint_forces(self, place: Instant, a: Any, lam: Any) -> Any:
         """(n, 3) forces in the joints of the rows, for known accelerations and multipliers."""
