@@ -3,11 +3,12 @@
 Rows have efforts p, rates u = W p + b and forces F_i = F0_i + sum_j F'_ij p_j. A row is of one kind:
 
     GIVEN     p_i = theta_i B_i,  B_i = c_i |F_i| + C_i         it slips (theta = -1 or 1), or turns round smoothly
-    HELD      u_i = 0                                           it sticks, or an end of a stop holds it
+    HELD      u_i = 0                                           it sticks, or an end of a stop or a touch holds it
     SHARED    p_i = theta_g d_i B_i  with one theta_g           rows that stick together: every one has the same share of its bound,
               sum of d_i u_i = 0                                signs d_i for the motion that they prevent
 
-Newton's method; W may be singular beyond the rows that are held. Loops on records.
+Newton's method; W may be singular. A HELD row that depends on HELD rows before it is loose: it moves anyway as they do and gets no share.
+Loops on records.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import math
 
 from linkwright.compiler.records import Floats, Ints, Matrix, Record, Shared, SharedInts, sized
 from linkwright.integrators.linear_solver import factor, solve
+from linkwright.numerics.tolerances import DEPENDENT
 
 GIVEN, HELD, SHARED = 0, 1, 2
 MOST_ROUNDS = 60
@@ -33,6 +35,7 @@ class FrictionProblem(Record):
     by_load: Shared = sized("n_friction")  # c
     constant: Shared = sized("n_friction")  # C
     theta: Floats = sized("n_friction")  # of GIVEN rows; signs of SHARED ones
+    loose: Ints = sized("n_friction")
     W: Matrix = sized("n_friction", "n_friction")
     b: Floats = sized("n_friction")
     F: Matrix = sized("n_friction", 3)
@@ -53,6 +56,7 @@ def sizes(n: int, groups: int) -> dict[str, int]:
 def settle_friction(m: FrictionProblem) -> bool:
     """Find p, share and bound; False where there is no answer of this kind."""
     n, groups = len(m.p), len(m.share)
+    loosen(m)
     for i in range(n):
         m.p[i] = 0.0
     for g in range(groups):
@@ -81,6 +85,27 @@ def settle_friction(m: FrictionProblem) -> bool:
     return False
 
 
+def loosen(m: FrictionProblem) -> None:
+    """Find the loose rows by elimination on the diagonal of what holds."""
+    n = len(m.p)
+    for i in range(n):
+        m.loose[i] = 0
+        for j in range(n):
+            m.matrix[i, j] = m.W[i, j]
+    for k in range(n):
+        if m.kind[k] != HELD:
+            continue
+        pivot = m.matrix[k, k]
+        if not abs(pivot) > DEPENDENT * abs(m.W[k, k]):
+            m.loose[k] = 1
+            continue
+        for i in range(k + 1, n):
+            if m.kind[i] == HELD:
+                share = m.matrix[i, k] / pivot
+                for j in range(k, n):
+                    m.matrix[i, j] -= share * m.matrix[k, j]
+
+
 def unit_of(m: FrictionProblem, i: int) -> float:
     """Square root of the rate that a unit effort makes: efforts of hinges and of sliders compare by it."""
     return math.sqrt(m.W[i, i]) if m.W[i, i] > 0.0 else 1.0
@@ -107,7 +132,7 @@ def friction_equations(m: FrictionProblem, sharp: bool) -> None:
         for j in range(n + groups):
             m.matrix[i, j] = 0.0
     for i in range(n):
-        if m.kind[i] == HELD:
+        if m.kind[i] == HELD and m.loose[i] == 0:
             unit = 1.0 / m.W[i, i] if m.W[i, i] > 0.0 else 1.0
             rate_row(m, i, i, unit)
             continue
@@ -117,6 +142,8 @@ def friction_equations(m: FrictionProblem, sharp: bool) -> None:
             m.matrix[i, n + m.group[i]] = -m.theta[i] * m.bound[i]
             unit = m.theta[i] / unit_of(m, i)
             rate_row(m, i, n + m.group[i], unit)
+        if m.kind[i] == HELD:
+            theta = 0.0
         m.matrix[i, i] += 1.0
         m.right[i] = theta * m.bound[i] - m.p[i]
         if sharp and theta != 0.0 and m.by_load[i] > 0.0:

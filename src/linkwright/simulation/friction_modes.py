@@ -103,9 +103,9 @@ def held_rows(friction: JointFriction, held: Sequence[HeldFriction], ends: int) 
 
 def next_states(
     friction: JointFriction, terms: EffortTerms, a: np.ndarray, st: State, closed: Sequence[HeldRow], before: Before
-) -> tuple[tuple[HeldFriction, ...], State]:
-    """States of all rows from now on, and the state in which rows at rest, and those that have just stopped, have no speed at all.
-    closed: what else holds."""
+) -> tuple[tuple[HeldFriction, ...], State, np.ndarray]:
+    """States of all rows from now on, the state in which rows at rest, and those that have just stopped, have no speed at all, and the
+    efforts of what else holds (`closed`)."""
     at = friction.at(terms, a, st.v, closed)
     slips, stopped = before.slipping, before.stopped
     kept = {i: x.state for i, x in enumerate(before.held)} if slips and not stopped and not before.others else {}
@@ -123,7 +123,9 @@ def next_states(
         old = before.held[i] if before.held else None
         at_value = old.at if old is not None and old.state.rests and s.rests else float(values[i])
         held.append(HeldFriction(s, at_value, friction.rows[i].sticks))
-    return tuple(held), State(st.skel, st.q, v, st.references, st.t)
+    answer = at.solve(states)
+    assert answer is not None  # states that were chosen have an answer
+    return tuple(held), State(st.skel, st.q, v, st.references, st.t), answer.p[len(states) :]
 
 
 def _stilled(terms: EffortTerms, v: np.ndarray, rows: Sequence[int], ends: Sequence[int]) -> np.ndarray:

@@ -117,6 +117,14 @@ class FrictionInstant:
         size = np.diag(self.scaled)[: self.m]
         return size > IMMOVABLE * max(self.mobility, float(size.max(initial=0.0)))
 
+    @cached_property
+    def _left(self) -> np.ndarray:
+        """What efforts in rows move with everything else that holds in its place."""
+        W, m = self.scaled, self.m
+        if len(W) == m:
+            return W
+        return W[:m, :m] - W[:m, m:] @ np.linalg.lstsq(W[m:, m:], W[m:, :m], rcond=None)[0]
+
     # ---------------------------------------------------------------- a state, solved
 
     def solve(self, states: Sequence[RowState]) -> FrictionAnswer | None:
@@ -202,11 +210,12 @@ class FrictionInstant:
         return RowState(SLIPS, float(np.sign(rate))) if abs(rate) > max(size, 1e-300) else self.idle(i)
 
     def _parts(self, rows: Sequence[int]) -> list[list[int]]:
-        """Rows that move each other."""
+        """Rows that move each other, directly or by what else holds."""
         size = np.sqrt(np.maximum(np.diag(self.scaled), 0.0))
         groups = Groups(rows)
         for i, j in product(rows, rows):
-            if i < j and abs(self.scaled[i, j]) > LEAST_MOBILITY * size[i] * size[j]:
+            moved = max(abs(self.scaled[i, j]), abs(self._left[i, j]))
+            if i < j and moved > LEAST_MOBILITY * size[i] * size[j]:
                 groups.join(i, j)
         return groups.members()
 
@@ -215,22 +224,17 @@ class FrictionInstant:
     ) -> list[RowState]:
         """The states with those of some rows at rest that move each other."""
         held, first = [*range(self.m, len(self.W))], [likely.get(i, 0.0) for i in part]
-        begin = [self._with(states, part, first, held)] if any(first) else []
-        for tried in chain(begin, [self._at_rest(states, part, held)], self._moving(states, part, held, never)):
+        begin = [self._with(states, part, first)] if any(first) else []
+        for tried in chain(begin, [self._at_rest(states, part)], self._moving(states, part, held, never)):
             x = self.solve(tried)
             if x is not None and self.fits(tried, x, part):
                 return tried
         raise self._jam(part)
 
-    def _at_rest(self, states: Sequence[RowState], part: Sequence[int], held: Sequence[int]) -> list[RowState]:
+    def _at_rest(self, states: Sequence[RowState], part: Sequence[int]) -> list[RowState]:
         """The states in which all rows of a part rest."""
         out = list(states)
-        W = self.scaled
-        left = W[np.ix_(part, part)]
-        if held:  # what stops hold already
-            A = W[np.ix_(held, held)]
-            left = left - W[np.ix_(part, held)] @ np.linalg.lstsq(A, W[np.ix_(held, part)], rcond=None)[0]
-        size = np.sqrt(np.diag(W)[list(part)])
+        left, size = self._left[np.ix_(part, part)], np.sqrt(np.diag(self.scaled)[list(part)])
         w, V = np.linalg.eigh(left / size / size[:, None])
         rank = int(np.sum(w > LEAST_MOBILITY))
         if rank == 0:
@@ -298,18 +302,18 @@ class FrictionInstant:
         """States in which some rows of a part begin to slip, the likeliest first."""
         found = self._by_contact_problem(states, part, held)
         if found is not None:
-            yield self._with(states, part, found, held)
+            yield self._with(states, part, found)
         if len(part) <= MOST_CHOICES:
             for choice in product((0.0, 1.0, -1.0), repeat=len(part)):
                 if any(choice) and all(never.get(i) != d or not d for i, d in zip(part, choice, strict=True)):
-                    yield self._with(states, part, choice, held)
+                    yield self._with(states, part, choice)
 
-    def _with(self, states: Sequence[RowState], part: Sequence[int], signs: Sequence[float], held: Sequence[int]) -> list[RowState]:
+    def _with(self, states: Sequence[RowState], part: Sequence[int], signs: Sequence[float]) -> list[RowState]:
         out = list(states)
         for i, d in zip(part, signs, strict=True):
             out[i] = RowState(SLIPS, float(d)) if d else self.idle(i)
         left = [i for i, d in zip(part, signs, strict=True) if not d]
-        return self._at_rest(out, left, held) if left else out
+        return self._at_rest(out, left) if left else out
 
     def _by_contact_problem(self, states: Sequence[RowState], part: Sequence[int], held: Sequence[int]) -> list[float] | None:
         """Signs of the rates by the contact problem with bounds that are given, in rounds over the bounds; None where it has no answer."""

@@ -19,13 +19,12 @@ from linkwright.integrators.contact.load_bounds import bounded_states
 from linkwright.integrators.contact.problem import FRICTION, ONE_SIDED, PLANAR
 from linkwright.integrators.contact.states import jamming, states
 from linkwright.numerics.linalg import least_squares
-from linkwright.simulation.instant_rows import InstantRows
+from linkwright.simulation.instant_rows import IMMOVABLE, InstantRows
 from linkwright.simulation.rests import locked
 from linkwright.simulation.rigid_stops import REACHED, SLOW
 
 MOST_PAIRS = 2000  # strikes of one instant
 APPROACHES = 1e-13  # of the largest speed: slower is round-off
-IMMOVABLE = 1e-12  # of the largest diagonal entry of W: held by given motions
 GAINS = 1e-9  # of the kinetic energy
 HALVINGS = 40  # on the way to the largest restitution that gains no energy
 STUCK = 1e-6  # of the speeds: what still approaches after an impact
@@ -129,7 +128,7 @@ def _solved(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> St
     impulses = np.zeros(len(movable))
     if not len(hit):
         return Strike(v, impulses, 0.0, 0.0)
-    rubs = r.mu[hit] > 0.0
+    rubs = (r.mu[hit] > 0.0) & ~r.guided[hit]
     rows, now, b, kinds = [], [], [], []
     for i, k in enumerate(hit):
         rows.append(B_n[i])

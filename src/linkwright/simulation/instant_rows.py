@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from linkwright.simulation.rigid_stops import StopEnd
 
 LEAST_MASS = 1e-13  # share of the largest: directions without inertia
+IMMOVABLE = 1e-12  # of the largest diagonal entry of W: held by given motions, or by guides
 LEAST_ROW = 1e-11  # of the largest singular value of the rows of loops
 
 
@@ -133,6 +134,12 @@ class InstantRows:
     @property
     def mu(self) -> np.ndarray:
         return np.array([x.mu for x in self.own])
+
+    @property
+    def guided(self) -> np.ndarray:
+        """Mask of the rows whose tangents nothing moves."""
+        along, across = (np.sum((rows @ self.H) ** 2, axis=1) for rows in (self.slide, self.N))
+        return along <= IMMOVABLE * across
 
     @property
     def restitution(self) -> np.ndarray:

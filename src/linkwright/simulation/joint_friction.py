@@ -19,7 +19,7 @@ from linkwright.mechanics.formulations.forward import Forward
 from linkwright.model.coordinates import coordinate
 from linkwright.numerics.tolerances import OPEN
 from linkwright.results.state import State
-from linkwright.simulation.friction_states import NOTHING, FrictionInstant
+from linkwright.simulation.friction_states import FrictionInstant
 from linkwright.simulation.instant_rows import InstantRows, JointRows
 from linkwright.simulation.stabilizers.base import step_kernel
 
@@ -47,11 +47,11 @@ class JointFriction:
     mobility: float = field(repr=False)
 
     @classmethod
-    def of(cls, loops: Loops, motion: Motion, held: Mapping[str, float] = NOTHING, touches: int = 0) -> JointFriction | None:
+    def of(cls, loops: Loops, motion: Motion, held: Mapping[str, float] | None = None, touches: int = 0) -> JointFriction | None:
         """The friction of a mechanism, `motion` in any of its positions; None where there is none. held: coordinates that may be held, and
         1 rad or the characteristic length of each."""
         d = loops.skel.tree.description
-        rows = friction_rows(d)
+        rows, held = friction_rows(d), held or {}
         if not rows:
             return None
         kinds = [coordinate(d, r.name).kind for r in rows]

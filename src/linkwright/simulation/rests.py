@@ -27,7 +27,7 @@ from linkwright.simulation.rigid_stops import HOP, SLOW
 from linkwright.simulation.touches import HeldTouch
 
 STILL = 1e-8  # of the largest speed: slower does not slide
-PUSHES = 1e-10  # of the largest effort
+PUSHES = 1e-10  # of the largest effort, or of the largest rate
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,7 @@ class _Problem:
         kinds, R, G, b, mu, first, sense = [], [], [], [], [], [], {}
         normals: list[int] = []
         tangents: list[tuple[int, float]] = []
+        guided = r.guided
         for i in candidates:
             x = r.own[i]
             first.append(len(R))
@@ -114,7 +115,7 @@ class _Problem:
             G.append(r.N[i] + share * r.slide[i])
             normals.append(i)
             tangents.append((i, share))
-            planar = x.mu > 0.0 and not slipping
+            planar = x.mu > 0.0 and not slipping and not guided[i]
             kinds.append(PLANAR if planar else ONE_SIDED)
             mu.append(x.mu if planar else 0.0)
             if planar:
@@ -158,11 +159,12 @@ def _decided(r: InstantRows, problem: _Problem, found: StatesFound, still: float
         if found.states[k] == OPEN:
             continue
         state, sense = (SLIP, problem.sense[i]) if i in problem.sense else (found.states[k], found.senses[k])
+        guided = x.mu > 0.0 and i not in problem.sense and bool(r.guided[i])
         if x.mu == 0.0:
             state, sense = SLIP, 0.0
-        touches.append(HeldTouch(x.name, state, sense))
+        touches.append(HeldTouch(x.name, state, sense, guided))
         rows.append(r.N[i])
-        if state == STICK:
+        if state == STICK and not guided:
             rows.append(r.slide[i])
         elif sense and i not in problem.sense:
             bound.append((len(touches) - 1, i))
@@ -182,8 +184,9 @@ def _decided(r: InstantRows, problem: _Problem, found: StatesFound, still: float
     notes = ()
     if found.answers > 1:
         notes = (f"t = {r.st.t:.6g} s: {found.answers} motions fit the touches {_names(r, problem)}: the run takes the first (Painleve)",)
-    joints = zip(found.states[len(problem.candidates) :], found.senses[len(problem.candidates) :], strict=True)
-    begins = {i: sense for i, (state, sense) in enumerate(joints) if state == SLIP}
+    joints = zip(found.senses[len(problem.candidates) :], found.u[problem.pushes :], strict=True)
+    least = PUSHES * float(np.abs(problem.b).max(initial=0.0))  # of rates
+    begins = {i: sense for i, (sense, rate) in enumerate(joints) if sense and abs(rate) > least}
     return Rest(
         [r.own[i].name for i in chosen], [r.own[i].name for i in implied], touches, r.state(after), loss, notes, found.shared, (), begins
     )  # fmt: skip
@@ -230,7 +233,7 @@ def locked(r: InstantRows, bounds: LoadBounds, touching: Sequence[str], what: st
     names = () if r.joints is None else r.joints.names
     locks = " Their friction grows as fast as the effort that it resists: they lock themselves." if bounds.gain >= 1.0 else ""
     return UsageError(
-        f"t = {r.st.t:.6g} s: {what} the friction of {listing(names)} while {listing(touching)} touches.{locks} Reduce `mu` or `radius`.",
+        f"t = {r.st.t:.6g} s: {what} the friction of {listing(names)} together with {listing(touching)}.{locks} Reduce `mu` or `radius`.",
         name=next(iter(names), "friction"),
     )
 

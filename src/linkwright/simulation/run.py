@@ -26,7 +26,7 @@ import numpy as np
 from linkwright.drives import actuation, drives_of_description, prescribed
 from linkwright.drives.base import Bound
 from linkwright.errors import LinkwrightError, ModelError, SimulationError, UsageError, listing
-from linkwright.integrators import HeldRow, HeldWatch, Solution
+from linkwright.integrators import PUSH, HeldRow, HeldWatch, Solution
 from linkwright.kernels.kernels import Variant
 from linkwright.mechanics import forces, formulations
 from linkwright.mechanics.constraints import Constraint
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
 Rubbing = Callable[[InstantRows], InstantRows]  # adds the joints with dry friction
 
 MOST_MODES = 10_000
+PULLS = 1e-9  # of the largest effort: by that much what touches may seem to pull
 TOUCHES_AT_ONCE = 2000  # the same of surfaces, which may bounce often
 AT_ONCE = 200  # reached and left ends of stops within SHORT seconds, or that share of the run: they chatter
 SHORT = 0.01
@@ -452,12 +453,24 @@ class Simulation:
         )
 
     def _rubbing(self, mode: RunMode, st: State, act: Actuation, x: np.ndarray) -> tuple[RunMode, State]:
-        """The mode with the states of joint friction, and the state in which what rests has no speed."""
+        """The mode with the states of joint friction, and the state in which what rests has no speed.
+
+        Friction at rest may carry what something that touches would have to pull: then that is left without a force.
+        """
         friction = self.friction
         assert friction is not None
         terms_now, a = self._friction_terms(mode, st, act, x)
-        held, st = friction_modes.next_states(friction, terms_now, a, st, self._closed(mode)[0], self.before)
-        return replace(mode, friction=held), st
+        while True:
+            rows, watches = self._closed(mode)
+            held, still, efforts = friction_modes.next_states(friction, terms_now, a, st, rows, self.before)
+            normals = [w for w in watches if w.kind == PUSH]
+            names = [*mode.rests, *(x.name for x in mode.touching)]
+            least = -PULLS * float(np.abs(efforts).max(initial=0.0))
+            off = [name for name, w in zip(names, normals, strict=True) if w.factor * efforts[w.held] < least]
+            if not off:
+                return replace(mode, friction=held), still
+            touching = tuple(x for x in mode.touching if x.name not in off)
+            mode = replace(mode, rests=tuple(x for x in mode.rests if x not in off), touching=touching)
 
     def _friction_terms(self, mode: RunMode, st: State, act: Actuation, x: np.ndarray) -> tuple[EffortTerms, np.ndarray]:
         """Terms of joint friction at a state, and the accelerations without it."""
@@ -566,8 +579,9 @@ class Simulation:
         """What adds joint friction to one-sided rows after an event; its drives may be others than those of the mode that ended."""
         act, x = piece.evaluator.setup.actuation, np.array(piece.solution.end_state[len(st.q) + len(st.v) :])
         if self.friction is not None and (new.drive, new.locks, new.off) != (piece.mode.drive, piece.mode.locks, piece.mode.off):
-            more = {"parameters": self.parameters if len(self.parameters) else None, "control": self.control, "off": new.off}
-            act = actuation(self.system, new.all_drives, st, wrench=self.wrench, check=False, first=False, **more)
+            parameters = self.parameters if len(self.parameters) else None
+            act = actuation(self.system, new.all_drives, st, wrench=self.wrench, parameters=parameters, check=False, control=self.control,
+                            off=new.off, first=False)  # fmt: skip
             x = self._first_x(act)
         return partial(self._rubbing_beside, new, act, x)
 

@@ -33,11 +33,18 @@ VERBS = {"reach": "touches", "leave": "leaves", "slip": "slips", "stick": "stick
 
 class HeldTouch(NamedTuple):
     """A touch that stays closed: it sticks, or slips along its tangent in a sense (0: without friction). One that sticks with a sense
-    cannot slip by itself, because of others; it has the friction of that sense, and the others have the rest."""
+    cannot slip by itself, because of others; it has the friction of that sense, and the others have the rest. One that is guided cannot
+    move along its tangent at all, so it has no friction."""
 
     name: str
     state: int  # of `integrators.contact.states`
     sense: float
+    guided: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """True if it holds along its tangent too."""
+        return self.state == STICK and not self.sense and not self.guided
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,7 @@ def held_names(touching: Sequence[HeldTouch]) -> list[tuple[str, str]]:
     out = []
     for x in touching:
         out.append(("leave", x.name))
-        if x.state == STICK and not x.sense:
+        if x.holds:
             out.append(("slip", x.name))
         elif x.state == SLIP and x.sense:
             out.append(("stick", x.name))
@@ -109,7 +116,7 @@ def held_rows(
         i = names.index(x.name)
         normal, tangent, mu, at = first + 2 * i, first + 2 * i + 1, float(touches[i].mu), held + len(rows)
         watches.append(HeldWatch(PUSH, at, 1.0))
-        if x.state == STICK and not x.sense:
+        if x.holds:
             rows += [HeldRow(normal), HeldRow(tangent)]
             watches.append(HeldWatch(CONE, at, mu, at + 1))
         elif x.sense:
@@ -126,7 +133,7 @@ def forces_of(
     """Normal force and friction of every closed touch, from the pushes of all rows that hold."""
     mu, out, at = {x.name: float(x.mu) for x in touches}, {}, held
     for x in touching:
-        if x.state == STICK and not x.sense:
+        if x.holds:
             out[x.name] = push[at], push[at + 1]
             at += 2
         else:

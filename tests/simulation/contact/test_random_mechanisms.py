@@ -9,7 +9,7 @@ import pytest
 
 import linkwright as lw
 from tests.simulation.contact.models import G
-from tests.simulation.contact.stepping import march
+from tests.simulation.contact.stepping import Rub, march
 from tests.sweeps import sweep
 
 SECONDS = 0.35
@@ -63,6 +63,40 @@ def test_time_stepping_comes_to_the_same_motion(seed):
     errors: list[float] = []
     for steps in (350, 2800, 11200, 44800):  # the instants of impacts are known to a step: errors fall with it, but not evenly
         q, _ = march(s, s.start.q, np.array(s.start.v, dtype=float), SECONDS, steps, mu)
+        errors.append(float(np.abs(q - run.q[-1]).max()))
+        if errors[-1] < AGREES:
+            return
+    raise AssertionError(errors)
+
+
+TOUCHED_BEYOND = {"A": "BCE", "B": "BCE", "D": ""}  # places on bodies that these joints carry, with the loop cut at C
+
+
+def rubbing(seed: int) -> tuple[dict[str, Any], dict[str, Rub], np.ndarray]:
+    """The same falling linkage without friction in joints, that friction, and mu of the touches."""
+    model, r = falling(seed), np.random.default_rng(1000 + seed)
+    model["cuts"] = ["C"]
+    laws = {name: (float(r.uniform(0.003, 0.03)), float(r.choice([0.0, 0.2]))) for name in TOUCHED_BEYOND}  # m, N m
+    feet = [name.removeprefix("c") for name in model["contacts"]]
+    rubs = {
+        name: Rub(*law, [i for i, foot in enumerate(feet) if foot in TOUCHED_BEYOND[name]]) for name, law in laws.items()
+    }  # fmt: skip
+    return model, rubs, np.array([x["mu"] for x in model["contacts"].values()])
+
+
+@sweep("seed", range(100), now=[32, 37])
+def test_joints_rub_while_surfaces_touch(seed):
+    """Friction by load in three pins of the linkage, also in its impacts: the same motion by events and by time stepping."""
+    model, rubs, mu = rubbing(seed)
+    plain = lw.compile(lw.load(model))
+    friction = {k: {"mu": 0.5, "radius": 2.0 * x.by_load} | ({"coulomb": x.constant} if x.constant else {}) for k, x in rubs.items()}
+    run = lw.load(model | {"friction": friction}).simulate(SECONDS, tolerance=1e-10)
+    c = run.certificate
+    assert c.touch_depth < 1e-12 * c.size and c.friction_excess < 1e-9 and c.touch_excess < 1e-9, c
+    assert c.energy_imbalance < 1e-6 * c.energy_turned_over and c.least_impact_loss > -1e-12
+    errors: list[float] = []
+    for steps in (350, 2800, 11200, 44800):
+        q, _ = march(plain, plain.start.q, np.array(plain.start.v, dtype=float), SECONDS, steps, mu, rubs)
         errors.append(float(np.abs(q - run.q[-1]).max()))
         if errors[-1] < AGREES:
             return

@@ -123,7 +123,7 @@ def _fitting(kinds: tuple[int, ...], W: np.ndarray, b: np.ndarray, mu: np.ndarra
     firm &= np.isfinite(lengths).all(axis=(1, 2)) & (lengths > 0.0).all(axis=(1, 2))
     if not firm.any():
         return []
-    p = np.linalg.solve(scaled[firm], (right / lengths[..., 0])[firm][..., None])[..., 0]
+    p = np.linalg.solve(scaled[firm], (right[firm] / lengths[firm][..., 0])[..., None])[..., 0]
     u, code = p @ W.T + b, every[firm]
     good = fits(kinds, code, p, u, mu, max(float(np.abs(b).max()), 1e-300), range(len(kinds)))
     return list(zip(p[good], code[good], strict=True))
@@ -134,7 +134,7 @@ def fits(
 ) -> np.ndarray:
     """Mask of the combinations in which efforts and rates have the signs and bounds of their states, in some of the blocks."""
     first = np.cumsum([0, *(ROWS[k] for k in kinds)])
-    efforts, good = np.abs(p).max(axis=1) + 1e-300, np.isfinite(p).all(axis=1)
+    efforts, good = np.abs(p).max(axis=1) + 1e-300, np.array(np.isfinite(p).all(axis=1))
     for i in which:
         k, states_of = int(first[i]), [code[:, i] == c for c in range(4)]
         if kinds[i] == FRICTION:
