@@ -34,8 +34,7 @@ def march(
         half, _ = closed(kernels["projection"], q + 0.5 * dt * v, v)
         x = kernels["derivatives"](half, v, none)
         free = v + dt * x.a
-        rows = kernels["contact_terms"](half, v)
-        near = np.flatnonzero(rows.g + 0.5 * dt * np.minimum(rows.J[0::2] @ free, rows.J[0::2] @ v) < 0.0)
+        rows, near = reached(kernels["contact_terms"], half, v, free, dt)
         if len(near):
             picked = np.ravel([[2 * i, 2 * i + 1] for i in near])
             J = rows.J[picked]
@@ -45,6 +44,12 @@ def march(
             free = free + x.a_tau @ (J.T @ p[picked])
         q, v = closed(kernels["projection"], half + 0.5 * dt * free, free)
     return q, v
+
+
+def reached(terms: Any, half: np.ndarray, v: np.ndarray, free: np.ndarray, dt: float) -> tuple[Any, np.ndarray]:
+    """Rows of all touches, and those that close within half a step."""
+    rows = terms(half, v)
+    return rows, np.flatnonzero(rows.g + 0.5 * dt * np.minimum(rows.J[0::2] @ free, rows.J[0::2] @ v) < 0.0)
 
 
 def closed(project: Any, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -82,8 +87,7 @@ def march_with_joints(
         half, _ = closed(kernels["projection"], q + 0.5 * dt * v, v)
         x = kernels["derivatives"](half, v, none)
         free = v + dt * x.a
-        rows = kernels["contact_terms"](half, v)
-        near = np.flatnonzero(rows.g + 0.5 * dt * np.minimum(rows.J[0::2] @ free, rows.J[0::2] @ v) < 0.0)
+        rows, near = reached(kernels["contact_terms"], half, v, free, dt)
         picked = [2 * i + k for i in near for k in (0, 1)]
         J = np.concatenate([rows.J[picked], E])
         b = J @ free

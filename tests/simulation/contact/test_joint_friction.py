@@ -241,7 +241,7 @@ def test_a_pressing_slider_crank_obeys_inverse_dynamics(method):
 
 
 def test_a_joint_that_locks_itself_is_refused_while_something_touches():
-    """A rod leans on a block that slides towards its foot: Painleve's paradox in a guide from mu = 4/3 on. A ball lies on the floor."""
+    """A rod leans on a block that slides toward its foot: Painleve's paradox in a guide from mu = 4/3 on. A ball lies on the floor."""
     for mu, answers in ((1.2, True), (1.5, False)):
         model = {
             "plane": "xy", "gravity": [0, -G], "drawing": {"F": [0, 0], "T": [1, 2], "O": [3, 0]},
