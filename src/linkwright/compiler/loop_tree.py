@@ -12,6 +12,7 @@ import ast
 import inspect
 import linecache
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -98,6 +99,7 @@ class Unit:
         self.lanes = lanes
         self.functions: dict[Any, Function] = {}
         self._reading: list[Any] = []
+        self._named: Counter[str] = Counter()
         self.main = self.get(function)
 
     def get(self, function: Any, varying: tuple[bool, ...] = ()) -> Function:
@@ -107,8 +109,10 @@ class Unit:
             if function in self._reading:
                 raise LoopError(f"{function.__name__}: loops cannot call themselves.")
             self._reading.append(function)
-            number = sum(f is function for f, _ in self.functions)
-            name = function.__name__.strip("_") + (f"_{number}" if number else "")
+            base = function.__name__.strip("_")
+            number = self._named[base]
+            self._named[base] += 1
+            name = base + (f"_{number}" if number else "")
             f = Reader(self, function, name, varying).read()
             if self.lanes:
                 from linkwright.compiler.loop_lanes import mark

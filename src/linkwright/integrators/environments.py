@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,13 +21,31 @@ from linkwright.compiler.records import KernelPlace, Layout
 from linkwright.errors import UsageError, nearest
 from linkwright.integrators import environment_steps as loops
 from linkwright.integrators import run_state as mem
-from linkwright.integrators.environment_steps import BACKED, Environment
+from linkwright.integrators.contact.problem import ROWS
+from linkwright.integrators.contact.problem import sizes as sizes_of
+from linkwright.integrators.contact.solver import ContactSolver
+from linkwright.integrators.environment_state import Environment
+from linkwright.integrators.environment_steps import BACKED
+from linkwright.integrators.midpoint import TOLERANCE
 from linkwright.integrators.integration import INTEGRATORS, REASONS, is_native, method_of
 from linkwright.integrators.problem import Method, Problem, StepKernel, Tableau
 from linkwright.integrators.run_state import LEAST
 
 MIDPOINT = "midpoint"
+MARKS = ("depth", "residual", "problems", "harder")  # of an environment: the largest two so far, and how many problems of impulses
 OLD_NAMES = {"euler": MIDPOINT}
+
+
+class OneSided(NamedTuple):
+    """What holds one way in steps by the midpoint rule: kinds of its blocks, the kernel of their gaps, the mechanism's size."""
+
+    kinds: tuple[int, ...] = ()
+    gaps: StepKernel | None = None
+    size: float = 1.0
+
+    @property
+    def rows(self) -> int:
+        return sum(ROWS[k] for k in self.kinds)
 
 
 def scheme_of(given: Any) -> Tableau | None:
@@ -67,6 +85,7 @@ class Environments:
         *,
         qdot: StepKernel | None = None,
         settling: StepKernel | None = None,
+        one_sided: OneSided = OneSided(),
         read: bool = False,
         often: bool = True,
         limit: int | None = None,
@@ -74,6 +93,7 @@ class Environments:
     ):
         self.problem, self.table, self.n, self.limit = problem, table, n, limit
         self.qdot, self.settling, self.read, self.often = qdot, problem.project if settling is None else settling, read, read or often
+        self.one_sided = one_sided
         self.native = is_native(engine) and all(k is None or k.address for k in (problem.project, *self._kernels))
         wide = self.native and n >= LEAST and all(k is None or k.eight is not None for k in self._kernels)
         self.lanes = LANES if wide else 1
@@ -82,6 +102,8 @@ class Environments:
         self.efforts = np.zeros((n, problem.nv))
         self.codes, self.chosen = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)
         self.numbers = np.arange(n, dtype=float)
+        self.impulses = np.zeros((n, one_sided.rows))  # of the last step, where the next one starts
+        self.marks = np.zeros((n, len(MARKS)))
         self.h = 0.0  # the length of the last steps
         self.errors: dict[int, tuple[int, Exception]] = {}  # of an environment: the stage of its step, and what was raised there
         self._idle: list[_StepWorker] = [_StepWorker(self)]
@@ -90,7 +112,8 @@ class Environments:
     @property
     def _kernels(self) -> tuple[StepKernel | None, ...]:
         p = self.problem
-        return (p.rates, self.settling, p.turns, self.qdot if self.table is None else None, p.project if self.table is None else None)
+        middle = (self.qdot, p.project, self.one_sided.gaps) if self.table is None else (None, None, None)
+        return (p.rates, self.settling, p.turns, *middle)
 
     def step(self, h: float, substeps: int) -> None:
         """So many steps of h of the chosen environments that have not failed."""
@@ -131,8 +154,8 @@ class Environments:
             if last != (length, substeps):
                 last = (length, substeps)
                 self.h = length
-                run.number(6, length)
-                run.number(7, substeps)
+                run.number(8, length)
+                run.number(9, substeps)
             code = int(run()[0])
             if code:
                 last = ()  # others may step this environment now
@@ -152,6 +175,7 @@ class Environments:
     def forget(self, which: Any) -> None:
         """No failure of these environments counts any longer."""
         self.codes[which] = 0
+        self.impulses[which] = 0.0
         if self.errors:
             self.errors = {k: e for k, e in self.errors.items() if self.codes[k] > 0}
 
@@ -171,8 +195,8 @@ class _StepWorker:
 
     def __init__(self, of: Environments):
         self.of, self.backs = of, list[Callback]()
-        self.given = (of.numbers[:, None], of.rows, of.efforts, of.codes[:, None], of.chosen[:, None])
-        again = {"rates_again": self._again(of.problem.rates), "project_again": self._again(of.settling)}
+        self.given = (of.numbers[:, None], of.rows, of.efforts, of.codes[:, None], of.chosen[:, None], of.impulses, of.marks)
+        again = {"rates_again": self._again(of.problem.rates), "project_again": self._again(of.settling), "hard": self._hard()}
         self.layouts = {lanes: _layout(of, lanes, again) for lanes in {1, of.lanes}}
         self._step = self.bound(loops.step, of.lanes, *self.given, 0.0, 0)
         self._length = (0.0, 0)  # of a step and how many, as it is bound
@@ -186,6 +210,10 @@ class _StepWorker:
             loop.fill("a", table.a)
             loop.fill("c", table.c)
         loop.fill("unit", of.problem.quaternions)
+        kinds = of.one_sided.kinds
+        loop.fill("size", [of.one_sided.size])
+        loop.fill("contacts.kind", np.array(kinds, dtype=np.int64))
+        loop.fill("contacts.first", np.cumsum([0, *(ROWS[k] for k in kinds)]))
         return loop.bound(of.n, *arguments, native=of.native)
 
     def _again(self, kernel: StepKernel | None) -> Any:
@@ -208,20 +236,37 @@ class _StepWorker:
         self.backs.append(back)
         return back.address if self.of.native else back
 
+    def _hard(self) -> Any:
+        """All stages of the contact solver as one call: its address, or a callable in Python."""
+        own = self.of.one_sided
+        if not own.kinds:
+            return None
+        solver, n, blocks = ContactSolver(own.kinds, native=self.of.native), own.rows, len(own.kinds)
+        ends = np.cumsum([n * n, n, blocks])
+
+        def answer(x: np.ndarray) -> np.ndarray:
+            W, b, mu, p = np.split(x, ends)
+            found = solver.solve(W.reshape(n, n), b, mu, p, tolerance=TOLERANCE)
+            return np.append(found.p, found.residual)
+
+        back = Callback(answer, int(ends[-1]) + n, n + 1)
+        self.backs.append(back)
+        return back.address if self.of.native else back
+
     def step(self, first: int, count: int, h: float, substeps: int) -> None:
         """Steps of some environments."""
         run = self._step
         if self._length != (h, substeps):
-            run.number(5, h)
-            run.number(6, substeps)
+            run.number(7, h)
+            run.number(8, substeps)
             self._length = h, substeps
         run(first, count)
         self.raise_mistakes()
 
     def roll(self, first: int, count: int, h: float, substeps: int, given: np.ndarray, states: np.ndarray) -> None:
         """The same for several times."""
-        number, row, _, code, chosen = self.given
-        run = self.bound(loops.roll, self.of.lanes, number, row, code, chosen, given, states, h, substeps, given.shape[1])
+        number, row, _, *more = self.given
+        run = self.bound(loops.roll, self.of.lanes, number, row, *more, given, states, h, substeps, given.shape[1])
         run(first, count)
         self.raise_mistakes()
 
@@ -242,10 +287,10 @@ def _layout(of: Environments, lanes: int, again: Mapping[str, Any]) -> Layout:
     if problem.whole_steps:
         row |= {"interval": (n_in - problem.nv - 1, 1), "earlier": (n_in - problem.nv, problem.nv)}
     state = {"state": (0, n), "gap": (n, 1), "rate_gap": (n + 1, 1)}
-    rates = {"rates": (0, problem.nv if problem.whole_steps else n)}
-    outputs = {"rates": rates, "project": state, "halve": state, "turns": {"near": (0, problem.n_near)}, "qdot": {"qdot": (0, problem.nq)}}
+    outputs = {"rates": _rates(of), "project": state, "halve": state, "turns": {"near": (0, problem.n_near)}}
+    outputs |= {"qdot": {"qdot": (0, problem.nq)}, "gaps": {"gap": (0, len(of.one_sided.kinds))}}
     kernels: dict[str, KernelPlace | None] = {}
-    for name, kernel in zip(("rates", "project", "turns", "qdot", "halve"), of._kernels, strict=True):
+    for name, kernel in zip(("rates", "project", "turns", "qdot", "halve", "gaps"), of._kernels, strict=True):
         kernels[name] = None if kernel is None else _place(kernel, row, outputs[name], n_in, lanes, of.native)
     kernels["admit"] = None if problem.project is None or lanes > 1 else _place(problem.project, row, state, n_in, 1, of.native)
     alone = {"row": (0, n_in), "environment": (n_in, 1), "stage": (n_in + 1, 1)}
@@ -257,7 +302,9 @@ def _layout(of: Environments, lanes: int, again: Mapping[str, Any]) -> Layout:
             blocks = alone, outputs[name.removesuffix("_again")], n_in + 2, backup.n_out
             one = (code, *blocks, backup.workspace)
             kernels[name] = KernelPlace(*one) if lanes == 1 else KernelPlace(0, *blocks, 0, code, backup.workspace)
+    kernels["hard"] = _hard_place(of, lanes, again["hard"])
     sizes = {
+        **sizes_of(of.one_sided.kinds),
         "n": n,
         "nq": problem.nq,
         "near_at": near,
@@ -272,7 +319,29 @@ def _layout(of: Environments, lanes: int, again: Mapping[str, Any]) -> Layout:
         "projects": 0 if of.settling is None else 1 + int(again["project_again"] is not None),
         "backed": int(again["rates_again"] is not None),
     }
-    return Layout(Environment, sizes, kernels, lanes, inputs=dict.fromkeys(("project", "turns", "qdot", "halve", "admit"), "rates"))
+    return Layout(Environment, sizes, kernels, lanes, inputs=dict.fromkeys(("project", "turns", "qdot", "halve", "gaps", "admit"), "rates"))
+
+
+def _rates(of: Environments) -> dict[str, tuple[int, int]]:
+    """Outputs of the rates."""
+    p = of.problem
+    if not p.whole_steps:
+        return {"rates": (0, p.nq + p.nv)}
+    blocks, rows = len(of.one_sided.kinds), of.one_sided.rows
+    sizes = {"rates": p.nv, "gap": blocks, "before": blocks, "free": rows, "moved": rows * p.nv, "mobility": rows * rows}
+    sizes |= {"mu": blocks, "restitution": blocks}
+    ends = np.cumsum([0, *sizes.values()])
+    return {name: (int(at), n) for (name, n), at in zip(sizes.items(), ends, strict=False)}
+
+
+def _hard_place(of: Environments, lanes: int, code: Any) -> KernelPlace | None:
+    """The contact solver by itself, for one environment."""
+    if code is None:
+        return None
+    blocks, n = len(of.one_sided.kinds), of.one_sided.rows
+    inputs = {"W": (0, n * n), "b": (n * n, n), "mu": (n * n + n, blocks), "p": (n * n + n + blocks, n)}
+    given = inputs, {"p": (0, n), "residual": (n, 1)}, n * n + 2 * n + blocks, n + 1
+    return KernelPlace(code, *given) if lanes == 1 else KernelPlace(0, *given, 0, code)
 
 
 def _place(kernel: StepKernel, row: Any, outputs: Any, n_in: int, lanes: int, native: bool) -> KernelPlace:

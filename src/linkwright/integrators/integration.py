@@ -34,6 +34,8 @@ REASONS = {
     mem.SMALLEST_STEP: ("smallest step", "the tolerance needs steps below the smallest allowed step"),
     mem.STUCK: ("stuck", "steps have become too short to reach the end in a reasonable number of them"),
     mem.TURNED: ("turned", "a cut joint turns too far in one step to count its turns"),
+    mem.UNSOLVED: ("impulses", "the impulses of contacts and stops were not found"),
+    mem.DEEP: ("deep", "surfaces or stops overlap after a step, and no motion takes them apart"),
     mem.TOO_MANY_STEPS: ("too many steps", "the number of steps allowed (most_steps) was used up"),
 }
 SLICE_SECONDS = 0.05  # between looks at the keyboard

@@ -28,6 +28,7 @@ from linkwright.integrators.stop_rests import Rests
 # why a run came back: the bits of a kernel's status word, and what the loops find
 NOT_FINITE, DEGENERATE, FAILED, UNANSWERED = callbacks.NOT_FINITE, callbacks.DEGENERATE, callbacks.FAILED, callbacks.UNANSWERED
 RUNNING, OPEN, SMALLEST_STEP, TOO_MANY_STEPS, FINISHED, EVENT, TURNED, STUCK = 0, 8, 16, 32, 64, 128, 256, 512
+UNSOLVED, DEEP = 2048, 4096  # of single steps with impulses
 REJECTED = -1
 
 

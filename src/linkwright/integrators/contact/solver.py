@@ -31,34 +31,54 @@ STAGES, REFUSED = 7, 9
 
 def climb(c: Contacts, tolerance: float) -> int:
     """Solve c; returns the stage that did, or REFUSED. c.p and c.u have the answer, c.residual what was reached."""
-    n = len(c.p)
-    c.newton_steps = 0
-    steps(c)
-    speeds(c)
-    c.residual = natural(c)
-    if c.residual == NOT_FINITE:  # never begin with what is not finite
-        for i in range(n):
-            c.p[i] = 0.0
-        speeds(c)
-        c.residual = natural(c)
-    for i in range(n):
-        c.nearest[i] = c.p[i]
+    begun(c)
     for stage in range(STAGES):
         if stage == 2 or stage == 3 or stage == 5:
             if c.symmetric == 0:
                 continue
             back(c)
             keep(c, admm(c, iterations(stage), tolerance))
-        else:
-            keep(c, sweeps(c, iterations(stage), tolerance))
-        if c.residual < tolerance:
+            if finished(c, tolerance):
+                return done(c, stage)
+        elif attempt(c, iterations(stage), tolerance):
             return done(c, stage)
-        hold(c)
-        keep(c, newton(c, tolerance))
-        if c.residual < tolerance:
-            return done(c, stage)
-        release(c)
     return done(c, REFUSED)
+
+
+def begun(c: Contacts) -> None:
+    """The start judged, or zero where it is not finite."""
+    c.newton_steps = 0
+    steps(c)
+    speeds(c)
+    c.residual = natural(c)
+    if c.residual == NOT_FINITE:  # never begin with what is not finite
+        for i in range(len(c.p)):
+            c.p[i] = 0.0
+        speeds(c)
+        c.residual = natural(c)
+    for i in range(len(c.p)):
+        c.nearest[i] = c.p[i]
+
+
+def attempt(c: Contacts, most: int, tolerance: float) -> bool:
+    """So many sweeps and Newton's method: what runs in lanes. True if c.p is the answer."""
+    keep(c, sweeps(c, most, tolerance))
+    if not finished(c, tolerance):
+        return False
+    back(c)
+    return True
+
+
+def finished(c: Contacts, tolerance: float) -> bool:
+    """True if the last stage, or Newton's method from where it ended, reached the tolerance."""
+    if c.residual < tolerance:
+        return True
+    hold(c)
+    keep(c, newton(c, tolerance))
+    if c.residual < tolerance:
+        return True
+    release(c)
+    return False
 
 
 def iterations(stage: int) -> int:
