@@ -246,7 +246,7 @@ class _StepWorker:
 
         def answer(x: np.ndarray) -> np.ndarray:
             W, b, mu, p = np.split(x, ends)
-            found = solver.solve(W.reshape(n, n), b, mu, p, tolerance=TOLERANCE)
+            found = solver.search(W.reshape(n, n), b, mu, p, tolerance=TOLERANCE)
             return np.append(found.p, found.residual)
 
         back = Callback(answer, int(ends[-1]) + n, n + 1)

@@ -18,14 +18,14 @@ from linkwright.integrators.environment_state import Environment, RateOutputs, a
 from linkwright.integrators.run_state import DEEP, UNSOLVED
 from linkwright.integrators.stages import cause
 
-TOLERANCE = 1e-10  # of the residual of impulses: steps are of first order where something strikes
+TOLERANCE = 1e-8  # of the residual of impulses: steps are of first order where something strikes
 SWEEPS = 4  # of the first stage
 CLOSED = 1e-13  # characteristic lengths: a gap that closes by less in a step does not close
 SLOW = 1e-3  # characteristic lengths a second: slower impacts do not rebound
 DEPTH = 1e-12  # characteristic lengths: what is less deep stays
 TOO_DEEP = 1e-6  # characteristic lengths: a step that leaves more is refused
 MOST_LIFTS = 8  # each with the mobility of the middle: the depth falls by the change of direction in a step
-LIFTED = 1e-8  # of the residual: a lift is followed by a look
+LIFTED = 1e-6  # of the residual: a lift is followed by a look
 FAR = 1e3  # depths: gaps that are wider do not close by a lift
 
 

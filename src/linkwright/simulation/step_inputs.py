@@ -13,15 +13,19 @@ from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
 from linkwright.errors import UsageError, counted
 from linkwright.integrators import Problem, StepKernel
-from linkwright.integrators.environments import Environments, scheme_of
+from linkwright.integrators.environments import MIDPOINT, Environments, OneSided, scheme_of
+from linkwright.integrators.problem import Tableau
+from linkwright.kernels.kernels import Variant
+from linkwright.mechanics.contact import contact_gaps, contact_terms
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model.coordinates import JointCoordinate
 from linkwright.model.file import quantity
 from linkwright.numerics.memory_and_threads import Store
+from linkwright.simulation import rigid_stops
 from linkwright.simulation.events import interpreted_kernel, native_kernel, reads_turns
 from linkwright.simulation.kernel_rows import RowLayout
 from linkwright.simulation.options import time_of
-from linkwright.simulation.step_kernels import MidpointStep, OneSidedRows, midpoint_kernel
+from linkwright.simulation.step_kernels import MidpointStep, OneSidedRows, gaps_kernel, midpoint_kernel
 from linkwright.simulation.time_stepping import step_kernel, turns_kernel
 from linkwright.text.units import KINDS
 
@@ -39,13 +43,16 @@ class StepEquations(NamedTuple):
     problem: Problem
     qdot: StepKernel | None  # dq/dt where that is not v
     settling: StepKernel | None  # two Newton steps back onto the loops in one call, for steps whose gaps need both
+    one_sided: OneSided
+    rows: OneSidedRows
     read: bool  # equations read the references of cut joints
     often: bool  # an angle of a cut joint may turn faster than bodies do: it is one of two
     row: RowLayout
 
 
 def equations(core: Compiled, middle: bool = False) -> StepEquations:
-    """Kernels and layout of the rows; made once for a mechanism. `middle`: by the midpoint rule."""
+    """Kernels and layout of the rows; made once for a mechanism. `middle`: by the midpoint rule, in which everything that holds one way
+    acts."""
     known = EQUATIONS.of(core)
     if middle not in known:
         core.kernels.need_masses()
@@ -54,13 +61,16 @@ def equations(core: Compiled, middle: bool = False) -> StepEquations:
 
 
 def _equations(core: Compiled, middle: bool) -> StepEquations:
-    kernels, skel, row = core.kernels, core.loops.skel, RowLayout.of(core, timed=middle).mechanism
-    step = MidpointStep(OneSidedRows()) if middle else None
+    skel, row = core.loops.skel, RowLayout.of(core, timed=middle).mechanism
+    rows = one_sided_rows(core) if middle else OneSidedRows()
+    kernels = core.kernels.variant(Variant(without=rigid_stops.released(skel))) if middle else core.kernels
+    step = MidpointStep(rows) if middle else None
     rates = kernels.get("loop_rates") if step is None else midpoint_kernel(kernels, step)
     answer = kernels.fallbacks["loop_rates"] if step is None else partial(step.rank_revealing, kernels)
-    projection = kernels.get("loop_projection") if len(core.loops.row_scale) else None
+    projection = kernels.get("loop_projection") if len(kernels.loops.row_scale) else None
     closing = kernels.fallbacks["loop_projection"]
     settling = None if projection is None or not middle else step_kernel(kernels.get("loop_settling"), closing, row)
+    gaps = gaps_kernel(kernels, rows) if rows.blocks else None
     cut = [joints.create(j.type, j.options) for j in (skel.tree.description.joint(n) for n in skel.tree.cuts)]
     turns = any("angle" in jt.coordinate_kinds for jt in cut)
     values = {name: np.zeros(row.sizes[name]) for name in row.parameters}
@@ -77,10 +87,20 @@ def _equations(core: Compiled, middle: bool) -> StepEquations:
         near_at=row.spans["near"].start - row.spans["tau"].start,
         whole_steps=middle,
     )
-    read = any(reads_turns(k.inputs) for k in (rates, projection) if k is not None)
+    read = any(reads_turns(k.inputs) for k in (rates, projection, gaps) if k is not None)
     often = any(jt.coordinate_kinds.count("angle") > 1 for jt in cut)
     mapped = _qdot_kernel(core, row) if row.sizes["q"] != row.sizes["v"] else None
-    return StepEquations(problem, mapped, settling, read, often, row)
+    one_sided = OneSided(rows.kinds, None if gaps is None else step_kernel(gaps, None, row), float(core.loops.kappa))
+    return StepEquations(problem, mapped, settling, one_sided, rows, read, often, row)
+
+
+def one_sided_rows(core: Compiled) -> OneSidedRows:
+    """What holds one way in a mechanism."""
+    skel, touches = core.loops.skel, core.kernels.touches
+    if not touches:
+        return OneSidedRows(rigid_stops.ends_of(skel))
+    at = contact_gaps(skel, core.start.q), contact_terms(skel, core.start.q, core.start.v)["J"]
+    return OneSidedRows(rigid_stops.ends_of(skel), len(touches), len(at[1]) // len(at[0]["g"]))
 
 
 def _qdot_kernel(core: Compiled, row: RowLayout) -> StepKernel:
@@ -92,12 +112,29 @@ def _qdot_kernel(core: Compiled, row: RowLayout) -> StepKernel:
     return native_kernel(NativeCode.of(program), row.n) if native else interpreted_kernel(program, row.n)
 
 
+def _scheme(core: Compiled, integrator: Any) -> Tableau | None:
+    """The method of single steps; by default the midpoint rule where something holds one way."""
+    acts = core.description.one_sided
+    if integrator is None:
+        integrator = MIDPOINT if acts else "rk4"
+    table = scheme_of(integrator)
+    if acts and table is not None:
+        raise UsageError(
+            "stops, slack ropes, play or contacts of this mechanism act in steps by impulses, which integrator='midpoint' has (the "
+            "default here). Leave out `integrator`.",
+            name="integrator",
+            value=integrator,
+            allowed=[MIDPOINT],
+        )
+    return table
+
+
 def environments(core: Compiled, integrator: Any, n: int, threads: int | None = None) -> Environments:
     """Memory of n environments of a mechanism."""
-    table = scheme_of(integrator)
+    table = _scheme(core, integrator)
     eq = equations(core, table is None)
     engine = "python" if core.engine == "python" else None
-    options: dict[str, Any] = {"qdot": eq.qdot, "settling": eq.settling, "read": eq.read, "often": eq.often}
+    options: dict[str, Any] = {"qdot": eq.qdot, "settling": eq.settling, "one_sided": eq.one_sided, "read": eq.read, "often": eq.often}
     return Environments(eq.problem, table, n, limit=threads, engine=engine, **options)
 
 

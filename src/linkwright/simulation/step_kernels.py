@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright.compiler.derivatives import traced_rates
+from linkwright.integrators.contact import ONE_SIDED, PLANAR, SPATIAL
 from linkwright.mechanics.contact import contact_gaps, contact_terms
 from linkwright.mechanics.contact import touches as touches_of
 from linkwright.mechanics.dynamics.coordinate_efforts import coordinate_rows
@@ -58,6 +59,11 @@ class OneSidedRows(NamedTuple):
     @property
     def count(self) -> int:
         return len(self.ends) + self.width * self.touches
+
+    @property
+    def kinds(self) -> tuple[int, ...]:
+        """Kinds of the blocks of the contact problem."""
+        return (*([ONE_SIDED] * len(self.ends)), *([PLANAR if self.width == 2 else SPATIAL] * self.touches))
 
     @property
     def normals(self) -> list[int]:

@@ -49,7 +49,7 @@ class Stepper(Renamed):
         *,
         dt: Any = 1e-3,
         substeps: int = 1,
-        integrator: Any = "rk4",
+        integrator: Any = None,
         start: State | None = None,
         parameters: Any = None,
         threads: int | None = None,
@@ -403,7 +403,7 @@ class Stepping:
             if dt.__class__ is float:  # which nothing can change
                 self.interval = known
         h = known[2]
-        key = integrator if integrator.__class__ is str else id(integrator)
+        key = integrator if integrator is None or integrator.__class__ is str else id(integrator)
         pool = self.pools.get(key)
         if pool is None:
             pool = self.pools[key] = [Single(core, integrator)]

@@ -487,16 +487,16 @@ class System(SystemVerbs):
     @overload
     def step(
         self, st: tuple[np.ndarray, np.ndarray], tau: Numbers | Named = ..., dt: float | str = ..., *, substeps: int = ...,
-        integrator: str | Integrator = ..., parameters: Named | Numbers = ...,
+        integrator: str | Integrator | None = ..., parameters: Named | Numbers = ...,
     ) -> tuple[np.ndarray, np.ndarray]: ...  # fmt: skip
     @overload
     def step(
         self, st: tuple[np.ndarray, np.ndarray, float], tau: Numbers | Named = ..., dt: float | str = ..., *, substeps: int = ...,
-        integrator: str | Integrator = ..., parameters: Named | Numbers = ...,
+        integrator: str | Integrator | None = ..., parameters: Named | Numbers = ...,
     ) -> tuple[np.ndarray, np.ndarray, float]: ...  # fmt: skip
     def step(
         self, st: State | tuple[Any, ...], tau: Numbers | Named = None, dt: float | str = 1e-3, *, substeps: int = 1,
-        integrator: str | Integrator = "rk4", parameters: Named | Numbers = None,
+        integrator: str | Integrator | None = None, parameters: Named | Numbers = None,
     ) -> State | tuple[np.ndarray, np.ndarray] | tuple[np.ndarray, np.ndarray, float]:  # fmt: skip
         """Advance a state by one step under constant torques and forces.
 
@@ -510,8 +510,9 @@ class System(SystemVerbs):
             Time of the step, in seconds or with a unit ("1 ms").
         substeps : int, default 1
             Number of equal integration steps in `dt`.
-        integrator : str or Method, default "rk4"
-            "rk4", "midpoint" (order 2), or an explicit fixed-step Method of `linkwright.integrators`.
+        integrator : str or Method, optional
+            "rk4", "midpoint" (order 2), or an explicit fixed-step Method of `linkwright.integrators`. By default "rk4", and "midpoint" if
+            stops, slack ropes, play or contacts act.
         parameters : Mapping[str, Any] or array, optional
             Values of the parameters of `lw.compile(parameters=...)`.
 
@@ -541,7 +542,7 @@ class System(SystemVerbs):
         *,
         dt: float | str = 1e-3,
         substeps: int = 1,
-        integrator: str | Integrator = "rk4",
+        integrator: str | Integrator | None = None,
         start: State | None = None,
         parameters: Mapping[str, Any] | Numbers | None = None,
         threads: int | None = None,
@@ -556,8 +557,9 @@ class System(SystemVerbs):
             Time of one call of `env.step`, in seconds or with a unit ("1 ms").
         substeps : int, default 1
             Number of equal integration steps in `dt`.
-        integrator : str or Method, default "rk4"
-            "rk4", "midpoint" (order 2), or an explicit fixed-step Method of `linkwright.integrators`.
+        integrator : str or Method, optional
+            "rk4", "midpoint" (order 2), or an explicit fixed-step Method of `linkwright.integrators`. By default "rk4", and "midpoint" if
+            stops, slack ropes, play or contacts act.
         start : State, optional
             Start of all copies. By default the start of the model.
         parameters : Mapping[str, array] or array, optional
