@@ -26,8 +26,8 @@ from linkwright.integrators.contact.problem import sizes as sizes_of
 from linkwright.integrators.contact.solver import ContactSolver
 from linkwright.integrators.environment_state import Environment
 from linkwright.integrators.environment_steps import BACKED
-from linkwright.integrators.midpoint import TOLERANCE
 from linkwright.integrators.integration import INTEGRATORS, REASONS, is_native, method_of
+from linkwright.integrators.midpoint import TOLERANCE
 from linkwright.integrators.problem import Method, Problem, StepKernel, Tableau
 from linkwright.integrators.run_state import LEAST
 
@@ -85,7 +85,7 @@ class Environments:
         *,
         qdot: StepKernel | None = None,
         settling: StepKernel | None = None,
-        one_sided: OneSided = OneSided(),
+        one_sided: OneSided | None = None,
         read: bool = False,
         often: bool = True,
         limit: int | None = None,
@@ -93,7 +93,7 @@ class Environments:
     ):
         self.problem, self.table, self.n, self.limit = problem, table, n, limit
         self.qdot, self.settling, self.read, self.often = qdot, problem.project if settling is None else settling, read, read or often
-        self.one_sided = one_sided
+        self.one_sided = one_sided = OneSided() if one_sided is None else one_sided
         self.native = is_native(engine) and all(k is None or k.address for k in (problem.project, *self._kernels))
         wide = self.native and n >= LEAST and all(k is None or k.eight is not None for k in self._kernels)
         self.lanes = LANES if wide else 1

@@ -12,7 +12,7 @@ the contact solver runs in lanes. What it does not solve is solved alone, by all
 from __future__ import annotations
 
 from linkwright.compiler.records import copy, run
-from linkwright.integrators.contact.problem import FRICTION, Contacts
+from linkwright.integrators.contact.problem import FRICTION
 from linkwright.integrators.contact.solver import attempt, begun
 from linkwright.integrators.environment_state import Environment, RateOutputs, asked, begin, ended, normalize, refusal, settle
 from linkwright.integrators.run_state import DEEP, UNSOLVED

@@ -17,6 +17,7 @@ size, so that all impulses have one unit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,7 +26,7 @@ import numpy as np
 
 from linkwright.compiler.derivatives import traced_rates
 from linkwright.integrators.contact import ONE_SIDED, PLANAR, SPATIAL
-from linkwright.mechanics.contact import contact_gaps, contact_terms
+from linkwright.mechanics.contact import Touch, contact_gaps, contact_terms
 from linkwright.mechanics.contact import touches as touches_of
 from linkwright.mechanics.dynamics.coordinate_efforts import coordinate_rows
 from linkwright.mechanics.dynamics.tree import generalized
@@ -75,6 +76,11 @@ class OneSidedRows(NamedTuple):
     def key(self) -> list[Any]:
         """What its kernels depend on, as JSON."""
         return [[[e.stop, e.coordinate, e.side, e.at, e.restitution, e.row] for e in self.ends], self.touches, self.width]
+
+    def names(self, touches: Sequence[Touch]) -> tuple[str, ...]:
+        """Names of the rows."""
+        tangents = ("friction",) if self.width == 2 else ("friction.1", "friction.2")
+        return (*(e.key for e in self.ends), *(f"{x.name}.{part}" for x in touches for part in ("normal", *tangents)))
 
     def units(self, loops: Loops) -> np.ndarray:
         """Length that a unit of each block's coordinate stands for: 1, or the characteristic length for an angle."""

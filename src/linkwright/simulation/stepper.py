@@ -18,7 +18,7 @@ import numpy as np
 
 from linkwright.errors import LinkwrightError, Renamed, SimulationError, UsageError, calls_explained, counted
 from linkwright.integrators.environment_steps import REFUSED
-from linkwright.integrators.environments import STATUS
+from linkwright.integrators.environments import MARKS, STATUS
 from linkwright.numerics.tolerances import CLOSED_START
 from linkwright.numerics.tolerances import OPEN as OPEN
 from linkwright.results.state import LaterReferences, State
@@ -185,6 +185,23 @@ class Stepper(Renamed):
     def _reason(self, k: int) -> str:
         bad = [n for n, x in zip(self.core.kernels.entries["v"], self.environments.efforts[k], strict=True) if not np.isfinite(x)]
         return f"tau is not a finite number: {', '.join(bad)}" if bad else self.environments.reason(k)
+
+    @property
+    def impulses(self) -> np.ndarray:
+        """Impulses of the last integration step by stops, ropes, touches and play, (n, rows) in the order of `impulse_names`, in N s (of an
+        angle, N m s over the mechanism's size)."""
+        return self.environments.impulses
+
+    @property
+    def impulse_names(self) -> tuple[str, ...]:
+        """Names of the entries of `impulses`: `foot.normal`, `foot.friction`, `stop upper`."""
+        return equations(self.core, self.environments.table is None).rows.names(self.core.kernels.touches)
+
+    @property
+    def law(self) -> dict[str, np.ndarray]:
+        """How well contacts were held since the start, for each environment: largest `depth` in m, largest `residual` of the problems of
+        impulses, the number of `problems`, and how many of them were `harder`, solved by later stages of the solver."""
+        return dict(zip(MARKS, self.environments.marks.T, strict=True))
 
     def state(self, i: int) -> State:
         """Return one of the environments as a State."""

@@ -76,7 +76,7 @@ class Episodes:
         goals = list(dict.fromkeys([*self.posed, *goals]))
         channels = [name for name in wanted if name not in own and not (self.posed and name.startswith(GOAL))]
         self.ends = rigid_ends(self.system.description)
-        self.reader = ChannelReader(core, list(dict.fromkeys([*channels, *(e.name for e in self.ends), "t"])), efforts)
+        self.reader = ChannelReader(core, list(dict.fromkeys([*channels, "t"])), efforts)
         self.end_reader = ChannelReader(core, [e.name for e in self.ends])
         self.stopped = ""  # why a start or goal of the last draws was not taken, if for a rigid stop
         self.goal_reader = ChannelReader(core, goals if self.posed else [])
@@ -154,7 +154,7 @@ class Episodes:
         ranges = "; ".join(f"{d.what}: {', '.join(d.names)}" for d in self.draws if d.names)
         if self.stopped and not any(d.names for d in self.draws):
             raise UsageError(
-                f"the start of the model: {self.stopped}, so that every episode would end in its first step. "
+                f"the start of the model: {self.stopped}, so that no episode can start there. "
                 "Give start={...} with drives or other coordinates within the stops, or give the stop a `stiffness:`.",
                 name="start",
             )
@@ -210,7 +210,7 @@ class Episodes:
         return ok
 
     def _within_stops(self, q: np.ndarray, parameters: np.ndarray, ok: np.ndarray) -> np.ndarray:
-        """The mask of positions that are not beyond a rigid stop, where steps would end at once."""
+        """The mask of positions that are not beyond a rigid stop, which would throw them back."""
         x = self.end_reader(self._posed_rows(q, parameters))
         out = beyond(self.ends, x, len(q))
         wrong = np.flatnonzero(out & ok)
@@ -279,8 +279,6 @@ class Episodes:
         x = self.sample()
         self.steps += 1 if moving is None else moving
         failed = codes > 0
-        if self.ends:
-            failed |= beyond(self.ends, x, self.n) & (True if moving is None else moving)
         ended = failed | (codes == BACKED) if self.task.singular else failed
         rewards = self._rewards(x, before)
         terminated = ended if self.task.done is None else ended | self._flags("done", self.task.done, x)
@@ -333,12 +331,9 @@ class Episodes:
 
     def why(self, rows: np.ndarray) -> list[str]:
         """Reasons of the rows that have failed."""
-        x, advice = self.last, f"steps of {self.task.dt} / {self.task.substeps} may be too long: raise `substeps`"
+        advice = f"steps of {self.task.dt} / {self.task.substeps} may be too long: raise `substeps`"
         steps = {k: f"{said}; {advice}" for k, said in self.stepper.why.items()}
-        stopped = {int(k): reason(self.ends, x, int(k)) for k in rows if x is not None}
-        return [
-            steps.get(k, "") or (f"t = {x['t'][k]:.6g} s: {stopped[k]}" if x is not None and stopped[k] else "") for k in map(int, rows)
-        ]
+        return [steps.get(k, "") for k in map(int, rows)]
 
 
 def _arguments(function: Any) -> int:
@@ -350,7 +345,7 @@ def _arguments(function: Any) -> int:
     return len([p for p in wanted if p.default is p.empty and p.kind <= p.POSITIONAL_OR_KEYWORD])
 
 
-# Ends of a travel that are rigid: steps know no impacts, so an episode ends where a coordinate passes one.
+# Ends of a travel that are rigid: steps hold coordinates there by impulses, and no episode starts beyond one.
 
 
 class RigidEnd(NamedTuple):

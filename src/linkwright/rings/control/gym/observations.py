@@ -72,7 +72,7 @@ class ChannelReader:
         """Arrays by name: (n,), or (n, entries) of a vector. They are views of new memory."""
         if self._read is None:
             return {}
-        known = {"row": rows}
+        known = {"row": rows[:, : self.row.n]}
         if self.needs_forward:
             x = self.row.named(rows)
             optional = {name: x[name] for name in ("t", "near", "parameters") if name in x}

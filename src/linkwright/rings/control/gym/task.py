@@ -73,7 +73,7 @@ class Task:
     horizon: Any = 200
     failure: float = 0.0
     singular: bool = False
-    integrator: Any = "rk4"
+    integrator: Any = None
     dtype: str = "float32"
 
     __getstate__ = essentials
