@@ -106,6 +106,10 @@ CARDS = {
         "A follower lifts off", "Above which speed does it leave its cam?", "the balance of the follower",
         "[contact](../how-to/contact.md)",
     ),
+    "toggle_clamp": Card(
+        "Toggle clamp", "How hard does it press after you let go of the handle?", "a slider-crank on paper",
+        "[contact](../how-to/contact.md)",
+    ),
     "geneva_wheel": Card(
         "Geneva wheel", "How far does it turn while the crank turns by 68.8 deg around the middle of an index?", "a closed form",
         "[contact](../how-to/contact.md)",

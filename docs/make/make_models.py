@@ -28,7 +28,7 @@ GROUPS = {
     "linkages": (
         "wiper", "four-bar", "slider-crank", "boot-lid", "flap", "jansen-leg", "punch-press", "five-bar", "scissor-lift", "door",
     ),
-    "contact": ("gripper", "geneva", "cam-follower", "slider-crank-clearance", "woodpecker"),
+    "contact": ("gripper", "toggle-clamp", "geneva", "ratchet", "cam-follower", "slider-crank-clearance", "woodpecker"),
     "robots": ("stewart", "delta", "3-rrr", "3-rrr-motors", "ankle", "excavator", "3r-slider"),
     "research": (
         "carpet-scraper", "carpet-scraper-2007", "slider-crank-equal", "change-point-four-bar", "parallelogram-middle",

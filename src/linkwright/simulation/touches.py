@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from linkwright.simulation.rigid_stops import StopPushes
     from linkwright.simulation.run import RunPiece, Simulation
 
-BEYOND = 1e-14  # characteristic lengths: an event is that deep, so that a bounce begins on the near side; round-off is 1e-16
+BEYOND = 5e-15  # characteristic lengths: an event is that deep, so that a bounce begins on the near side; round-off is 1e-16
 DEEP = 1e-6  # characteristic lengths: surfaces that overlap more than that at the start are refused
 MOST_TOUCHES = 12  # closed at once
 VERBS = {"reach": "touches", "leave": "leaves", "slip": "slips", "stick": "sticks"}

@@ -20,7 +20,7 @@ REQUIRED = {
     "wiper", "four-bar", "slider-crank", "slider-crank-equal", "punch-press", "five-bar", "boot-lid", "carpet-scraper",
     "carpet-scraper-2007", "3-rrr", "3-rrr-motors", "rssr", "rssr-7r", "stewart", "delta", "scissor-lift", "jansen-leg",
     "excavator", "bennett", "door", "parallelogram-middle", "change-point-four-bar", "parallelogram-chain", "3r-slider", "ankle",
-    "flap", "gripper", "geneva", "cam-follower", "slider-crank-clearance", "woodpecker",
+    "flap", "gripper", "geneva", "cam-follower", "slider-crank-clearance", "woodpecker", "ratchet", "toggle-clamp",
 }  # fmt: skip
 
 # Drawn shapes close by construction, and these guesses are computed: the start is exact to the digits written.

@@ -22,17 +22,25 @@ class Rub(NamedTuple):
 
 
 def march(
-    system: Any, q: np.ndarray, v: np.ndarray, seconds: float, steps: int, mu: np.ndarray, rubs: Mapping[str, Rub] | None = None
+    system: Any,
+    q: np.ndarray,
+    v: np.ndarray,
+    seconds: float,
+    steps: int,
+    mu: np.ndarray,
+    rubs: Mapping[str, Rub] | None = None,
+    efforts: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates and speeds after so many equal steps, without restitution. rubs: friction of joints, of which the model has none."""
+    """Coordinates and speeds after so many equal steps, without restitution. rubs: friction of joints, of which the model has none; efforts: of
+    drives, constant."""
     if rubs:
         return march_with_joints(system, q, v, seconds, steps, mu, rubs)
     kernels = {name: system.kernel(name) for name in ("derivatives", "projection", "contact_terms")}
-    dt, none = seconds / steps, np.zeros(len(v))
+    dt, constant = seconds / steps, np.zeros(len(v)) if efforts is None else efforts
     p = np.zeros(2 * len(mu))
     for _ in range(steps):
         half, _ = closed(kernels["projection"], q + 0.5 * dt * v, v)
-        x = kernels["derivatives"](half, v, none)
+        x = kernels["derivatives"](half, v, constant)
         free = v + dt * x.a
         rows, near = reached(kernels["contact_terms"], half, v, free, dt)
         if len(near):

@@ -13,7 +13,7 @@ from tests.simulation.contact.stepping import Rub, march
 from tests.sweeps import sweep
 
 SECONDS = 0.35
-AGREES = 1.5e-3  # m and rad: a wrong state of one contact moves the bodies by centimeters
+AGREES = 5e-4  # m and rad: a wrong state of one contact moves the bodies by centimeters
 
 
 def falling(seed: int) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def test_time_stepping_comes_to_the_same_motion(seed):
     assert c.energy_imbalance < 1e-6 * c.energy_turned_over and c.least_impact_loss > -1e-12
     mu = np.array([float(x.mu) for x in m.system.description.contacts])
     errors: list[float] = []
-    for steps in (350, 2800, 11200, 44800):  # the instants of impacts are known to a step: errors fall with it, but not evenly
+    for steps in (2800, 11200, 44800, 179200):  # the instants of impacts are known to a step: errors fall with it, but not evenly
         q, _ = march(s, s.start.q, np.array(s.start.v, dtype=float), SECONDS, steps, mu)
         errors.append(float(np.abs(q - run.q[-1]).max()))
         if errors[-1] < AGREES:

@@ -161,7 +161,8 @@ class Boundary:
     def nearest(self, x: Round) -> Found:
         found = [self._edge(i, x) for i in self.among]
         if self.alone:
-            found = [self._before(edge, self._depth(x)) for edge in found]
+            depth = self._depth(x)
+            found = [self._before(edge, depth) for edge in found]
         out = found[0]
         for other in found[1:]:
             closer = real(other.order) < real(out.order)

@@ -145,7 +145,10 @@ class PlanarDrawing:
             if body in self.scene.covered:
                 self._surfaces(sheet, stage, body, 20 + k * 0.1)
                 continue
-            pieces = [(stage.place(p.node, p.points), p.closed) for p in self.scene.pieces if p.body == body]
+            own = [p for p in self.scene.pieces if p.body == body]
+            for p in (x for x in own if x.solid):
+                self._solid(sheet, stage.place(p.node, p.points), body, 20 + k * 0.1)
+            pieces = [(stage.place(p.node, p.points), p.closed) for p in own if not p.solid]
             for points, _ in [piece for piece in pieces if piece[1]]:
                 web = mixed(self.colors[body], sheet.look.paper, 0.62)
                 sheet.add(Polygon(points[:, :2], closed=True, fc=web, ec="none", alpha=0.9, zorder=20 + k * 0.1))
@@ -154,6 +157,14 @@ class PlanarDrawing:
                     self._bar(sheet, points, closed, self.width + extra, color, 20 + k * 0.1 + layer * 0.05)
             for points, closed in pieces:
                 sheet.remember(points, self.width, closed)
+
+    def _solid(self, sheet: Sheet, points: np.ndarray, body: str, z: float) -> None:
+        """A plate that is filled up to its rim."""
+        from matplotlib.patches import Polygon
+
+        look: Any = {"fc": self.fill(sheet, body), "ec": self.edge(sheet, body), "lw": 1.0, "joinstyle": "round"}
+        sheet.add(Polygon(points[:, :2], closed=True, zorder=z, **look))
+        sheet.remember(points, 0.0, True)
 
     def _surfaces(self, sheet: Sheet, stage: Stage, body: str, z: float) -> None:
         """Outlines of a body's surfaces: their lines, then the fill, so that shapes of one body grow together."""

@@ -325,7 +325,8 @@ def _center_lines(out: ScaleDrawing, scene: Scene, stage: Stage, layer: str) -> 
 
 def _links(out: ScaleDrawing, scene: Scene, stage: Stage) -> None:
     for piece in scene.pieces:
-        for contour in link_outline(MM * stage.place(piece.node, piece.points), piece.closed, 0.5 * out.width):
+        radius = 0.0 if piece.solid else 0.5 * out.width
+        for contour in link_outline(MM * stage.place(piece.node, piece.points), piece.closed, radius):
             out.things.append(DrawnPath("OUTLINES", contour, True, piece.body))
     _center_lines(out, scene, stage, "LINKS")
     drawn: list[np.ndarray] = []

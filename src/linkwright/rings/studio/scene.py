@@ -45,12 +45,13 @@ BARREL = 0.58  # length of a drawn barrel as a share of the shortest length of i
 
 @dataclass(frozen=True)
 class BodyPiece:
-    """A bar or chain of bars (`closed`: a plate) of a body."""
+    """A bar or chain of bars (`closed`: a plate) of a body; a `solid` plate has no bars along its rim."""
 
     body: str
     node: int
     points: np.ndarray  # (n, 3)
     closed: bool
+    solid: bool = False
 
 
 @dataclass(frozen=True)
@@ -225,8 +226,8 @@ class Scene:
     def _pieces(self, body: Body) -> list[BodyPiece]:
         node = self.skel.node(body.name)
         named = {p.name: array(p.at) for p in body.points}
-        out = []
-        for line in body.outline:
+        out = [BodyPiece(body.name, node, np.array([named[n] for n in x.points]), True, True) for x in self._solids(body)]
+        for line in () if out else body.outline:
             closed = len(line) > 3 and line[0] == line[-1]
             names = line[:-1] if closed else line
             out.append(BodyPiece(body.name, node, np.array([named[n] for n in names]), closed))
@@ -244,6 +245,10 @@ class Scene:
             if not rail and np.linalg.norm(near - at) > 1e-6 * size and not any(inside(arm, plate) for plate in plates):
                 out.append(BodyPiece(body.name, node, arm, False))
         return out
+
+    def _solids(self, body: Body) -> list[elements.Surface]:
+        """Polygons that others touch from outside: they are the shape of their body."""
+        return [x for x in self.description.surfaces if x.body == body.name and isinstance(x, elements.Polygon) and x.side == "outside"]
 
     def _driven_bodies(self) -> set[str]:
         out: set[str] = set()
@@ -381,8 +386,9 @@ class Scene:
         return [x.between for x in sorted(lines, key=lambda x: x.coordinate)]
 
     def _marks(self) -> list[tuple[str, str, ScenePoint]]:
-        """(body, name, place) of marked points of moving bodies: those that no joint, rod or spring uses."""
+        """(body, name, place) of marked points of moving bodies: those that no joint, rod, spring or outline uses."""
         used = {ref for pair in self._between() for ref in pair} | set(belt_points(self.description))
+        used |= {(x.body, name) for x in self.description.surfaces if isinstance(x, elements.Edges | elements.Arc) for name in x.points}
         out = []
         for body in self.description.moving:
             joined = [at for _, at in self._joint_spots(body)]

@@ -131,6 +131,7 @@ def _listed(scene: Scene) -> tuple[dict[str, Any], list[Ref]]:
                 "points": [_numbers(x) for x in p.points],
                 "places": [at.find(p.node, x) for x in p.points],
                 "closed": p.closed,
+                "solid": p.solid,
             }
             for p in scene.pieces
         ],

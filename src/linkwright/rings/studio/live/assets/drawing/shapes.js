@@ -44,8 +44,9 @@
         D.outlines(sheet, index, bodyGroup(sheet, index));
         continue;
       }
-      const group = bodyGroup(sheet, index), color = DATA.bodies[index].color, pieces = scene.pieces.filter((p) => p.body === index);
-      const drawn = [];
+      const group = bodyGroup(sheet, index), color = DATA.bodies[index].color, own = scene.pieces.filter((p) => p.body === index);
+      const pieces = own.filter((p) => !p.solid), drawn = [];
+      for (const p of own.filter((q) => q.solid)) drawn.push([D.make("path", { fill: look.fill(color), stroke: look.edge(color), "stroke-width": EDGE, "stroke-linejoin": "round" }, group), p]);
       for (const p of pieces.filter((q) => q.closed)) drawn.push([D.make("path", { fill: look.web(color), "fill-opacity": 0.9 }, group), p]);
       for (const p of pieces) drawn.push([line(group, look.edge(color), sheet.width + 2 * EDGE), p]);
       for (const p of pieces) drawn.push([line(group, look.fill(color), sheet.width), p]);
