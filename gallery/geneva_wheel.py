@@ -31,5 +31,5 @@ found, check = np.degrees(wheel[0] - wheel[1]), np.degrees(2 * beta)
 print(f"turn of the wheel from 34.4 deg before to 34.4 deg after the middle: {found:.2f} deg (check: {check:.2f})")
 assert abs(found - check) < np.degrees(2 * 0.02 / np.hypot(C - a * np.cos(0.6), a * np.sin(0.6)))  # the play at both ends
 
-m.show(folder / "geneva_wheel.html")
+run.show(folder / "geneva_wheel.html")
 m.plot("mechanism", folder / "geneva_wheel.png", trace=[], size=(4.2, 3.2), labels=False)

@@ -36,5 +36,5 @@ for pull, holds in ((0.999 * limit, True), (1.001 * limit, False)):
     pulled = lw.load("toggle-clamp", pull=f"{pull} N").simulate(1.0)
     assert (pulled.events[-1].name == "rest touches") == holds
 
-m.show(folder / "toggle_clamp.html")
+run.show(folder / "toggle_clamp.html")
 m.plot("mechanism", folder / "toggle_clamp.png", trace=[], size=(4.2, 3.2), labels=False)

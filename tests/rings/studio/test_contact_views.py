@@ -58,6 +58,23 @@ def m():
     return lw.Mechanism(read_text(MODEL))
 
 
+def test_a_polygon_is_the_shape_of_its_body():
+    """A wheel with notches is drawn by its corners in their order, and not by the hull of its points, which the page and drawings follow."""
+    ratchet = lw.load("ratchet")
+    scene = Scene(ratchet.system, None)
+    (wheel,) = (p for p in scene.pieces if p.body == "wheel")
+    radii = np.linalg.norm(wheel.points[:, :2], axis=1)
+    assert wheel.solid and wheel.closed
+    np.testing.assert_allclose(radii, np.tile([0.044, 0.05], 12), rtol=1e-12)  # root, tip
+    assert not any(body == "wheel" for body, _, _ in scene.marks)
+    assert [p["solid"] for p in shapes(scene)["pieces"]] == [p.solid for p in scene.pieces]
+    area = 12 * 0.5 * 0.044 * 0.05 * np.sin(np.pi / 6)  # of triangles from the axle to the back of each tooth
+    x, y = wheel.points[:, 0], wheel.points[:, 1]
+    assert 0.5 * abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) == pytest.approx(area, rel=1e-12)
+    pawl = next(p for p in scene.pieces if p.body == "pawl")
+    assert not pawl.solid
+
+
 def test_outlines_of_the_scene(m):
     """Every outline is as far from its points as its numbers say."""
     scene = Scene(m.system, None)
