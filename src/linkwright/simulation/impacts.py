@@ -155,6 +155,8 @@ def _solved(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> St
     if not found.answers and bounds is not None:
         raise locked(r, bounds, [r.own[k].name for k in hit], "no impulses fit")
     if not found.answers:
+        if r.given:  # what is left of a drive's speed when everything that it pushes on stands
+            raise _driven_on(r, int(hit[0]))
         names = ", ".join(f"'{r.own[k].name}'" for k in hit)
         raise UsageError(
             f"t = {r.st.t:.6g} s: the impact at {names} was solved to {found.residual:.1e} only. Give them no restitution, "
@@ -187,17 +189,22 @@ def jammed(r: InstantRows, name: str) -> np.ndarray:
 def _need_end(r: InstantRows, v: np.ndarray) -> None:
     """Raise UsageError where a prescribed motion drives something on into what stops it."""
     u = r.N @ v
-    stuck = [x for x, speed in zip(r.own, u, strict=True) if speed < -STUCK * (1.0 + float(np.abs(v).max(initial=0.0)))]
-    if not stuck:
-        return
-    x = stuck[0]
+    stuck = np.flatnonzero(u < -STUCK * (1.0 + float(np.abs(v).max(initial=0.0))))
+    if len(stuck):
+        raise _driven_on(r, int(stuck[0]))
+
+
+def _driven_on(r: InstantRows, i: int) -> UsageError:
+    """The error of a prescribed motion that drives something on into what stops it."""
+    x = r.own[i]
     what = f"'{x.name}' touches" if x.end is None else f"'{x.end.coordinate}' reaches the end of stop '{x.end.stop}'"
+    drives = ", ".join(f"'{name}'" for name in r.given)
+    by = f"the prescribed motion of {drives}" if r.given else "a prescribed motion"
     advice = "Drive by a torque, or end the motion before." if x.end is None else (
         "Drive by a torque, end the motion before, or give the stop a stiffness."
     )  # fmt: skip
-    raise UsageError(
-        f"t = {r.st.t:.6g} s: {what}, and a prescribed motion drives it on. {advice}",
-        name=x.name if x.end is None else x.end.coordinate,
+    return UsageError(
+        f"t = {r.st.t:.6g} s: {what}, and {by} drives it on. {advice}", name=x.name if x.end is None else x.end.coordinate
     )
 
 

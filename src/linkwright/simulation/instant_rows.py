@@ -99,6 +99,7 @@ class InstantRows:
     k_t: np.ndarray
     gaps: np.ndarray
     joints: JointRows | None = None  # with dry friction
+    given: tuple[str, ...] = ()  # names of given motions that move
 
     @classmethod
     def at(
@@ -125,7 +126,8 @@ class InstantRows:
             N[len(ends) :], slide[len(ends) :] = rows[0::2][places], rows[1::2][places]
             k_n[len(ends) :], k_t[len(ends) :] = rates[0::2][places], rates[1::2][places]
             gaps[len(ends) :] = np.asarray(found["g"])[places] / loops.kappa
-        return cls(loops, T, st, own, M, J[:first], b[:first], k[:first], _half(M, J[:first]), N, slide, k_n, k_t, gaps)
+        moving = tuple(x.name for x, rows in zip(given, closed.rows[len(loops.constraints) :], strict=False) if np.any(closed.b[rows]))
+        return cls(loops, T, st, own, M, J[:first], b[:first], k[:first], _half(M, J[:first]), N, slide, k_n, k_t, gaps, moving)
 
     @property
     def v(self) -> np.ndarray:

@@ -71,7 +71,7 @@ Rubbing = Callable[[InstantRows], InstantRows]  # adds the joints with dry frict
 
 MOST_MODES = 10_000
 PULLS = 1e-9  # of the largest effort: by that much what touches may seem to pull
-TOUCHES_AT_ONCE = 2000  # the same of surfaces, which may bounce often
+TOUCHES_AT_ONCE = 500  # the same of surfaces: a ball that comes to rest bounces some ten times in so short a time
 AT_ONCE = 200  # reached and left ends of stops within SHORT seconds, or that share of the run: they chatter
 SHORT = 0.01
 
@@ -100,7 +100,7 @@ def run_from(system: Compiled, begin: DrivenStart, duration: Any, options: Optio
     except LinkwrightError as error:
         if not run.pieces:
             raise
-        raise SimulationError(f"{error} The trajectory up to there is in the error's `run`.", _proven(run, again), name=error) from error
+        raise SimulationError(f"{error} The trajectory up to there is in the error's `run`.", _proven(run, again)) from error
     done = _proven(run, again)
     solution = run.pieces[-1].solution
     if solution.error is not None and not isinstance(solution.error, Exception):
@@ -347,9 +347,11 @@ class Simulation:
         gaps, size = np.asarray(contact_gaps(self.loops.skel, st.q)["g"]), self.loops.kappa
         deepest = int(np.argmin(gaps))
         if not self.pieces and gaps[deepest] < -touches.DEEP * size:
-            name, deep = self.touches[deepest].name, shown_kind(-float(gaps[deepest]), LENGTH, self.system.description.units, 3)
+            touch, deep = self.touches[deepest], shown_kind(-float(gaps[deepest]), LENGTH, self.system.description.units, 3)
+            place = f"{touch.owner.where}: " if touch.owner.where else ""
             raise UsageError(
-                f"'{name}' starts {deep} deep: its surfaces overlap. Move the bodies apart in the drawing or by `start:`.", name=name
+                f"{place}'{touch.name}' starts {deep} deep: its surfaces overlap. Move the bodies apart in the drawing or by `start:`.",
+                name=touch.name,
             )
         found = {i: x for i, x in enumerate(self.touches) if gaps[i] < rigid_stops.REACHED * size or x.name in held}
         if len(found) > touches.MOST_TOUCHES:

@@ -100,6 +100,8 @@ def test_a_block_with_clearance():
 
 
 PIN = "clearances: {B: {clearance: 0.001, radius: 0.02%s}}\n"
+KINK = [0, 20, 40, 60, 80, 85, 88, 89, 89.5, 89.8, 89.9, 90, 90.1, 90.2, 90.5, 91, 92, 95, 100, *range(120, 361, 20)]
+KINKED = "[" + ", ".join(f"[{a} deg, {0.08 + 0.02 * abs(min(a, 180) - 90) / 90}]" for a in KINK) + "]"
 FAULTS = [
     ("surfaces: {s: {circle: arm.Z, radius: 1}}", "Z"),
     ("surfaces: {s: {circle: leg.P, radius: 1}}", "leg"),
@@ -126,6 +128,14 @@ FAULTS = [
     ("surfaces: {a: {line: arm.P, normal: [0, 1]}, b: {line: ground.E, normal: [0, 1]}}\ncontacts: {c: {between: [a, b]}}", "c"),
     ("surfaces: {a: {circle: arm.P, radius: 0}, b: {circle: ground.E, radius: 0}}\ncontacts: {c: {between: [a, b]}}", "c"),
     ("surfaces: {a: {circle: arm.P, radius: 0}, b: {segment: [ground.E, ground.F]}}\ncontacts: {c: {between: [a, b]}}", "c"),
+    (SURFACES + "contacts: {c: {between: [[], floor]}}", "contact 'c': between"),
+    (SURFACES + "contacts: {c: {between: [skin, floor]}, d: {between: [floor, [skin, tip]]}}", "d"),
+    (SURFACES + "contacts: {c: {between: [[skin, skin], floor]}}", "c"),
+    (SURFACES + "contacts: {B: {between: [skin, floor]}}", "B"),
+    (SURFACES + "contacts: {ball: {between: [skin, floor]}}", "ball"),
+    (SURFACES + "contacts: {coil: {between: [skin, floor]}}\nsprings: {coil: {joint: A, stiffness: 1 N m/rad}}", "coil"),
+    ("surfaces: {s: {profile: arm.P, table: [[0 deg, 0.1], [90 deg, 0.02], [91 deg, 0.1], [180 deg, 0.1], [360 deg, 0.1]]}}", "surface 's'"),
+    (f"surfaces: {{s: {{profile: arm.P, table: {KINKED}}}}}", "surface 's'"),
     (PIN % ", length: 1", "B"),
     (PIN % ", mu: -1", "clearance 'B'"),
     (PIN.replace("0.001", "0") % "", "clearance 'B'"),

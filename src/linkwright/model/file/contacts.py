@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import Any
 
+import numpy as np
+
 from linkwright import elements
 from linkwright.elements import Arc, Clearance, Contact, Edges, Profile, Surface, cannot_touch
 from linkwright.errors import listing, nearest
+from linkwright.model.curves.tables import periodic_spline
 from linkwright.model.file.channel_laws import tabulated
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.joints_section import loose_joint
@@ -19,6 +23,8 @@ from linkwright.text.units import ANGLE, LENGTH
 
 TURN_GAP = 1e-9  # of a revolution that a profile's table covers
 FEWEST = 4  # rows of a profile
+CORNER = 5e-3  # of its mean radius: a smaller radius of curvature is a corner
+BETWEEN = 16  # places between two rows at which curvature is looked at
 
 
 def read_surface(reader: Elements, name: str, entry: FileNode) -> Surface:
@@ -66,7 +72,26 @@ def _form(reader: Elements, kind: type[Surface], keys: dict[str, FileNode], entr
         )
     if min(found.y) <= 0.0:
         raise entry.error(f"{what}: a radius is {reader.context.shown(min(found.y), LENGTH)}, it must be greater than zero.", name=what)
+    where, curvature, least = _sharpest(found.x, found.y)
+    if least <= 0.0:
+        raise entry.error(f"{what}: between its rows the curve passes through its center. Give more rows where it is steep.", name=what)
+    if curvature * CORNER * sum(found.y) > len(found.y):
+        raise entry.error(
+            f"{what}: it has a corner near {reader.context.shown(where, ANGLE)}, where its radius of curvature is "
+            f"{reader.context.shown(1.0 / curvature, LENGTH)}. Round it with more rows there, or take a polygon.",
+            name=what,
+        )
     return {"angles": found.x, "radii": found.y}
+
+
+def _sharpest(angles: Sequence[float], radii: Sequence[float]) -> tuple[float, float, float]:
+    """Angle and curvature where a profile turns most sharply, and its smallest radius."""
+    law, found = periodic_spline(np.array(angles), np.array(radii)), []
+    for angle in (a + (b - a) * i / BETWEEN for a, b in pairwise(angles) for i in range(BETWEEN)):
+        r, dr, ddr = map(float, law(angle))
+        found.append((abs(r * r + 2.0 * dr * dr - r * ddr) / (r * r + dr * dr) ** 1.5, angle, r))
+    curvature, where, _ = max(found)
+    return where, curvature, min(r for _, _, r in found)
 
 
 def _shape(reader: Elements, x: Edges, entry: FileNode, what: str) -> dict[str, Any]:
@@ -167,4 +192,24 @@ def _side(node: FileNode, known: dict[str, Any], what: str) -> tuple[str, ...]:
         if name not in known:
             raise n.error(f"{what}: there is no surface '{name}'.", nearest(name, known, "Surfaces"))
         names.append(name)
+    if not names:
+        raise node.error(f"{what}: a side names no surface. Name one or several.", name=what)
     return tuple(names)
+
+
+def check_contacts(reader: Elements, node: FileNode) -> None:
+    """Refuse contacts whose channels would be those of something else, and two laws for one pair of surfaces."""
+    entries, known = node.mapping(Contact.section), {}
+    others = {x.name: x.word for key, found in reader.found.items() if key not in (Contact.section, Surface.section) for x in found}
+    named = {**others, **dict.fromkeys(reader.shapes, "body"), **dict.fromkeys(reader.joints, "joint")}
+    for x in reader.found[Contact.section]:
+        if x.name in named:
+            raise entries[x.name].error(
+                f"contact '{x.name}' has the name of a {named[x.name]}, and channels such as '{x.name}.x' or '{x.name}.force' could mean "
+                "either. Rename one.",
+                name=x.name,
+            )
+        for pair in x.pairs:
+            other = known.setdefault(frozenset(pair), x.name)
+            if other != x.name or x.pairs.count(pair) > 1:
+                raise entries[x.name].error(f"contact '{x.name}': '{pair[0]}' and '{pair[1]}' touch in contact '{other}' already. Keep one.", name=x.name)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from linkwright import elements
-from linkwright.elements import Clearance, Coupling, Stop
+from linkwright.elements import Clearance, Contact, Coupling, Stop
 from linkwright.model.file.belts import read_belt
 from linkwright.model.file.cams import read_cam
-from linkwright.model.file.contacts import read_clearance, read_contact, read_surface
+from linkwright.model.file.contacts import check_contacts, read_clearance, read_contact, read_surface
 from linkwright.model.file.couplings import read_coupling
 from linkwright.model.file.cylinders import read_cylinder
 from linkwright.model.file.elements import Elements
@@ -42,6 +42,8 @@ def read_elements(reader: Elements, keys: dict[str, FileNode], loose: Sequence[t
             reader.found[section] = _section(reader, section, keys[section])
             for x in reader.found[section]:
                 out[elements.held_in(type(x))] += (x,)
+    if Contact.section in keys:
+        check_contacts(reader, keys[Contact.section])
     held = elements.held_in(Stop)
     out[elements.held_in(Clearance)] += tuple(read_clearance(reader, name, entry) for name, entry in loose)
     out[elements.held_in(Coupling)] += read_gearboxes(reader, keys.get("drive"), tuple(x.name for x in out[elements.held_in(Coupling)]))
