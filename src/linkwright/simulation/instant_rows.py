@@ -127,7 +127,7 @@ class InstantRows:
             k_n[len(ends) :], k_t[len(ends) :] = rates[0::2][places], rates[1::2][places]
             gaps[len(ends) :] = np.asarray(found["g"])[places] / loops.kappa
         moving = tuple(x.name for x, rows in zip(given, closed.rows[len(loops.constraints) :], strict=False) if np.any(closed.b[rows]))
-        return cls(loops, T, st, own, M, J[:first], b[:first], k[:first], _half(M, J[:first]), N, slide, k_n, k_t, gaps, moving)
+        return cls(loops, T, st, own, M, J[:first], b[:first], k[:first], _half(M, J[:first]), N, slide, k_n, k_t, gaps, given=moving)
 
     @property
     def v(self) -> np.ndarray:

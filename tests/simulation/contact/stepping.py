@@ -31,9 +31,10 @@ def march(
     rubs: Mapping[str, Rub] | None = None,
     efforts: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates and speeds after so many equal steps, without restitution. rubs: friction of joints, of which the model has none; efforts: of
-    drives, constant."""
+    """Coordinates and speeds after so many equal steps, without restitution. rubs: friction of joints, of which the model has none;
+    efforts: constant ones, where no joint rubs."""
     if rubs:
+        assert efforts is None
         return march_with_joints(system, q, v, seconds, steps, mu, rubs)
     kernels = {name: system.kernel(name) for name in ("derivatives", "projection", "contact_terms")}
     dt, constant = seconds / steps, np.zeros(len(v)) if efforts is None else efforts

@@ -134,7 +134,7 @@ def test_a_ratchet_turns_one_way(torque):
     run = m.simulate(0.4, tolerance=1e-10)
     s = lw.compile(m)
     efforts = np.array([torque if name == "A" else 0.0 for name in s.names.v])
-    q, _ = march(s, s.start.q, np.zeros(2), 0.4, 2000, np.full(2, 0.1), efforts)
+    q, _ = march(s, s.start.q, np.zeros(2), 0.4, 2000, np.full(2, 0.1), efforts=efforts)
     assert np.degrees(q[0] - run["A"][-1]) == pytest.approx(0.0, abs=0.1)  # steps of 0.2 ms locate impacts to 0.03 deg each
     assert run.certificate.ok and run.certificate.touch_depth < 1e-15
     if torque > 0.0:
