@@ -134,7 +134,7 @@ FAULTS = [
     (SURFACES + "contacts: {B: {between: [skin, floor]}}", "B"),
     (SURFACES + "contacts: {ball: {between: [skin, floor]}}", "ball"),
     (SURFACES + "contacts: {coil: {between: [skin, floor]}}\nsprings: {coil: {joint: A, stiffness: 1 N m/rad}}", "coil"),
-    ("surfaces: {s: {profile: arm.P, table: [[0 deg, 0.1], [90 deg, 0.02], [91 deg, 0.1], [180 deg, 0.1], [360 deg, 0.1]]}}", "surface 's'"),
+    ("surfaces: {s: {profile: arm.P, table: [[0 deg, 1], [90 deg, 0.2], [91 deg, 1], [180 deg, 1], [360 deg, 1]]}}", "surface 's'"),
     (f"surfaces: {{s: {{profile: arm.P, table: {KINKED}}}}}", "surface 's'"),
     (PIN % ", length: 1", "B"),
     (PIN % ", mu: -1", "clearance 'B'"),

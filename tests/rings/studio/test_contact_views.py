@@ -59,7 +59,7 @@ def m():
 
 
 def test_a_polygon_is_the_shape_of_its_body():
-    """A wheel with notches is drawn by its corners in their order, and not by the hull of its points, which the page and drawings follow."""
+    """A wheel with notches is drawn by its corners in their order, and not by the hull of its points, as on the page."""
     ratchet = lw.load("ratchet")
     scene = Scene(ratchet.system, None)
     (wheel,) = (p for p in scene.pieces if p.body == "wheel")

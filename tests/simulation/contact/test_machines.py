@@ -50,8 +50,13 @@ def woodpecker() -> dict[str, Any]:
             "beak_y": tie("beak_y", 1.0, a=arm + body - reach, b=body - reach),
         },
         "springs": {"coil": {"joint": "b", "stiffness": 0.0056}},
-        "surfaces": {"pole": {"line": "ground.O", "normal": [1, 0]}, **{k: {"circle": f"{k}.O", "radius": 0} for k in ("low", "high", "beak")}},
-        "contacts": {"jam": {"between": [["low", "high"], "pole"], "mu": 0.3}, "peck": {"between": ["beak", "pole"], "mu": 0.3, "restitution": 0.5}},
+        "surfaces": {
+            "pole": {"line": "ground.O", "normal": [1, 0]}, **{k: {"circle": f"{k}.O", "radius": 0} for k in ("low", "high", "beak")},
+        },
+        "contacts": {
+            "jam": {"between": [["low", "high"], "pole"], "mu": 0.3},
+            "peck": {"between": ["beak", "pole"], "mu": 0.3, "restitution": 0.5},
+        },
         "start": {"y.v": -0.3411, "a": -6 / 58, "b": -0.2788 + 6 / 58, "a.v": 0.0, "b.v": -7.4583},
     }  # fmt: skip
 

@@ -212,4 +212,6 @@ def check_contacts(reader: Elements, node: FileNode) -> None:
         for pair in x.pairs:
             other = known.setdefault(frozenset(pair), x.name)
             if other != x.name or x.pairs.count(pair) > 1:
-                raise entries[x.name].error(f"contact '{x.name}': '{pair[0]}' and '{pair[1]}' touch in contact '{other}' already. Keep one.", name=x.name)
+                raise entries[x.name].error(
+                    f"contact '{x.name}': '{pair[0]}' and '{pair[1]}' touch in contact '{other}' already. Keep one.", name=x.name
+                )
