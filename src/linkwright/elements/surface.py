@@ -65,6 +65,11 @@ class Surface(ModelElement):
         """Return True if its corners have no radius, or if it has no thickness."""
         return False
 
+    @property
+    def solid(self) -> bool:
+        """Return True if it is the shape of its body, as pictures draw it."""
+        return False
+
 
 @dataclass(frozen=True)
 class Circle(Surface):
@@ -183,6 +188,10 @@ class Polygon(Edges):
     type, typical, order = "polygon", ("polygon",), ("polygon", "radius", "side")
     further = _placed("polygon", "its corners, `[body.point, ..]`", "points")
     least = 3
+
+    @property
+    def solid(self) -> bool:
+        return self.side == "outside"
 
 
 @dataclass(frozen=True)

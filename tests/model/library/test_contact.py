@@ -113,8 +113,8 @@ def test_the_ratchet_locks_where_its_tip_lies_in_the_gap():
     a, b = 0.050 * np.array([np.cos(turn - np.pi / 6), np.sin(turn - np.pi / 6)]), 0.044 * along
     n2 = np.array([(b - a)[1], -(b - a)[0]]) / np.linalg.norm(b - a)
     arm = c - np.array([0.050, 0.049])
-    cross = lambda r, f: r[0] * f[1] - r[1] * f[0]  # noqa: E731
-    by_hand = np.linalg.solve([[cross(c, n1), cross(c, n2)], [cross(arm, n1), cross(arm, n2)]], [-0.05, -spring])
+    moments = [[r[0] * n[1] - r[1] * n[0] for n in (n1, n2)] for r in (c, arm)]
+    by_hand = np.linalg.solve(moments, [-0.05, -spring])
     np.testing.assert_allclose([front, back], by_hand, rtol=1e-10)
     assert front > 1.0  # N: nearly all of the torque, over 46 mm
 

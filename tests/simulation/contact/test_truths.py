@@ -175,7 +175,10 @@ def test_a_disk_rolls_off_a_disk(mu):
     slips = next(x for x in found.events if x.name == "step slips")
     begin = 0.75 * w * w * (R + r) / G
     angle = brentq(lambda x: 7.0 * np.cos(x) - 4.0 * (1.0 + begin) - np.sin(x) / mu, 0.0, 1.0, xtol=1e-15)
-    rate = lambda x: np.sqrt(4.0 / 3.0 * G / (R + r) * (1.0 + begin - np.cos(x)))  # noqa: E731
+
+    def rate(x: float) -> float:
+        return float(np.sqrt(4.0 / 3.0 * G / (R + r) * (1.0 + begin - np.cos(x))))
+
     # the time over dx = x0 sinh(s), which begins as slowly as the disk does
     s = np.arcsinh(angle / w)
     time = quad(lambda u: w * np.cosh(u) / rate(w * np.sinh(u)), 0.0, s, epsabs=1e-14, epsrel=1e-13)[0]

@@ -248,7 +248,7 @@ class Scene:
 
     def _solids(self, body: Body) -> list[elements.Surface]:
         """Polygons that others touch from outside: they are the shape of their body."""
-        return [x for x in self.description.surfaces if x.body == body.name and isinstance(x, elements.Polygon) and x.side == "outside"]
+        return [x for x in elements.every(self.description) if isinstance(x, elements.Surface) and x.solid and x.body == body.name]
 
     def _driven_bodies(self) -> set[str]:
         out: set[str] = set()
@@ -388,7 +388,8 @@ class Scene:
     def _marks(self) -> list[tuple[str, str, ScenePoint]]:
         """(body, name, place) of marked points of moving bodies: those that no joint, rod, spring or outline uses."""
         used = {ref for pair in self._between() for ref in pair} | set(belt_points(self.description))
-        used |= {(x.body, name) for x in self.description.surfaces if isinstance(x, elements.Edges | elements.Arc) for name in x.points}
+        drawn = (x for x in elements.every(self.description) if isinstance(x, elements.Edges | elements.Arc))
+        used |= {(x.body, name) for x in drawn for name in x.points}
         out = []
         for body in self.description.moving:
             joined = [at for _, at in self._joint_spots(body)]
