@@ -18,6 +18,7 @@ from linkwright.model.coordinates import Distance, JointCoordinate, coordinate, 
 from linkwright.model.curves import Curve
 from linkwright.model.curves.formula import Formula
 from linkwright.model.curves.functions import Function, takes_state
+from linkwright.model.curves.piecewise import Piecewise
 from linkwright.model.curves.polynomial import Constant
 from linkwright.model.curves.reading import is_list, read_points, read_text, short, through_points
 from linkwright.model.description import Description, Table
@@ -334,6 +335,8 @@ def read_signal(given: Any, dimension: Dimension, what: str, desc: Description) 
     """The signal a caller (or the model file) wrote."""
     if isinstance(given, Table):
         return ChannelLaw(given, what)
+    if isinstance(given, Piecewise):  # the efforts of an optimal motion, with the places at which they jump
+        return given
     if callable(given):
         return Called(Function(given, what), takes_state(given, what))
     value = _read_expression(given, dimension, what, desc)

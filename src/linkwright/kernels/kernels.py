@@ -51,6 +51,7 @@ from linkwright.text.expressions import Expr, variable
 from linkwright.topology.tree import Loop, Tree
 
 if TYPE_CHECKING:
+    from linkwright.kernels.coordinate_motion import CoordinateMotion
     from linkwright.kernels.equations.dynamic import EliminationPlan, Equations
     from linkwright.kernels.loop_rows import LoopRows
     from linkwright.mechanics.instant import Instant
@@ -299,6 +300,13 @@ class Kernels:
         defaults = self.defaults if self.numbers is None else {**self.defaults, "parameters": self.values(solve())}
         fallback = None if by else self.fallbacks.get(name)  # a limit in a singular position has no derivative
         return Kernel(asked, program, parts, names, defaults, fallback, self.engine)
+
+    def coordinate_motion(self, coordinates: Sequence[str], drives: Sequence[str], reads: Mapping[str, Any]) -> CoordinateMotion:
+        """The equations of motion in independent coordinates with functions of the instant, all with exact derivatives."""
+        from linkwright.kernels.coordinate_motion import CoordinateMotion
+
+        self.need_masses()
+        return CoordinateMotion(self, tuple(coordinates), tuple(drives), dict(reads))
 
     @cached_property
     def rows(self) -> LoopRows:

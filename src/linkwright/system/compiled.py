@@ -437,6 +437,12 @@ class Compiled:
             raise UsageError(f"drives: {', '.join(repr(n) for n in twice)} is named more than once.", name="drives")
         return names
 
+    def independent_coordinates(self, st: State, drives: Sequence[str]) -> list[str]:
+        """Return as many joint coordinates as there are degrees of freedom, those that determine the motion best, drives first."""
+        from linkwright.simulation.feedback.reference_tracking import independent
+
+        return independent(self.loops, st, drives)
+
     def need_drive(self, name: str) -> None:
         """Raise UsageError unless a joint or cylinder has this name."""
         names = movable(self.description)

@@ -21,7 +21,8 @@ PLACES = {  # module and constant of each command, in the order of the help; a m
     "holding-range": "holding_range.COMMAND", "lost-motion": "lost_motion.COMMAND",
     "simulate": "simulate.COMMAND", "study": "study.COMMAND", "optimize": "optimize.COMMAND",
     "synthesize": "synthesize.COMMAND", "workspace": "workspace.COMMAND",
-    "time-optimal": "time_optimal.COMMAND", "identify": "identify.COMMAND", "calibrate": "identify.CALIBRATE", "report": "report.COMMAND",
+    "time-optimal": "time_optimal.COMMAND", "optimal": "optimal.COMMAND",
+    "identify": "identify.COMMAND", "calibrate": "identify.CALIBRATE", "report": "report.COMMAND",
     "export": "export.COMMAND", "models": "new_model.LIST", "motion-laws": "motion_laws.COMMAND", "schema": "schema.COMMAND",
     "docs": "docs.COMMAND", "completion": "completion.COMMAND", "reproduce": "reproduce.COMMAND", "bench": "bench.COMMAND",
 }  # fmt: skip
@@ -38,7 +39,9 @@ EPILOG = """examples:
   linkwright docs first-mechanism
 
 exit codes: 0 success, 1 cannot be done (the reason is on stderr), 2 wrong usage, 130 interrupted, 143 terminated"""
-COMPUTING = ("simulate", "study", "optimize", "synthesize", "workspace", "time-optimal", "identify", "calibrate")  # by native code, mostly
+COMPUTING = (  # by native code, mostly
+    "simulate", "study", "optimize", "synthesize", "workspace", "time-optimal", "optimal", "identify", "calibrate",
+)  # fmt: skip
 MODEL_ENDINGS = (*files.MODELS, *files.ROBOTS, *files.SKETCHES, *files.RUNS)
 
 

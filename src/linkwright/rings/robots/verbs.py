@@ -9,6 +9,7 @@ from linkwright.api import Names, argument_types
 
 if TYPE_CHECKING:
     from linkwright.api import Mechanism, State, System
+    from linkwright.rings.robots.optimal.result import OptimalMotion
     from linkwright.rings.robots.time_optimal.result import TimeOptimalMotion
     from linkwright.rings.robots.transmission.maps import Transmission
     from linkwright.rings.robots.workspace import Workspace, WorkspaceModes
@@ -75,6 +76,77 @@ class MechanismVerbs:
         from linkwright.rings.robots.time_optimal import time_optimal
 
         return time_optimal(self.system, path, limits, drives, law=law, span=span, steps=steps, duration=duration, pause=pause)
+
+    def optimal(
+        self: Mechanism,
+        goal: Literal["least time", "least effort", "least energy"] = "least time",
+        to: Mapping[str, Any] | State | None = None,
+        *,
+        start: Mapping[str, Any] | State | None = None,
+        duration: float | str | None = None,
+        limits: Mapping[str, Any] | None = None,
+        drives: Names | None = None,
+        coordinates: Names | None = None,
+        periodic: bool | Mapping[str, Any] = False,
+        steps: int = 40,
+        guess: Any = None,
+        tolerance: float = 1e-6,
+        progress: Any = None,
+    ) -> OptimalMotion:
+        """Compute the optimal motion between two states, or over a period, within limits.
+
+        Parameters
+        ----------
+        goal : str, default "least time"
+            Quantity to minimize: time, effort (integral of the squares of the efforts, as shares of their limits), or energy (work that
+            the drives put in, without recovery).
+        to : mapping or State, optional
+            Value or range at the end: 'A=90 deg', 'A.v=0..2 rad/s', 'tip.P.x=300 mm'. Speeds that are not named are zero, 'A.v=free' is
+            any.
+        start : mapping or State, optional
+            Value at the start: 'A=30 deg', 'A.v=1 rad/s' (default: the start of the model).
+        duration : float or str, optional
+            Duration of the motion, or its range ('0.5..2 s'). Least effort and least energy need it.
+        limits : mapping, optional
+            Limit by name: a largest value of a channel or pattern ('*.torque=1.5 N m'), or a range ('A=-90..90 deg'). Channels are
+            efforts, speeds, positions, pin loads and any other with derivatives.
+        drives : sequence of str, optional
+            Drives, fewer than degrees of freedom if need be (default: the model's).
+        coordinates : sequence of str, optional
+            Independent joints or cylinders in which the motion is computed (default: chosen, drives first).
+        periodic : bool or mapping, default False
+            The end is the start. A mapping has what coordinates advance in a period: 'A=360 deg'.
+        steps : int, default 40
+            Number of equal steps: intervals of the first mesh.
+        guess : Trajectory or OptimalMotion, optional
+            Motion near which the search begins.
+        tolerance : float, default 1e-6
+            Largest error between nodes, in radians or characteristic lengths.
+        progress : callable, optional
+            Function that gets a sentence now and then.
+
+        Returns
+        -------
+        OptimalMotion
+            Motion in time with the evidence: conditions of optimality, error between nodes, use of every limit. `replay()` simulates it.
+
+        Raises
+        ------
+        LinkwrightError
+            If a name or unit is not understood, or no motion meets the limits.
+
+        Examples
+        --------
+        >>> f = lw.load("five-bar").optimal("least effort", to={"A": "100 deg", "E": "60 deg"}, duration="0.5 s", steps=12)
+        >>> round(f.time, 3)
+        0.5
+        """
+        from linkwright.rings.robots.optimal import optimal
+
+        return optimal(
+            self.system, goal, to, start=start, duration=duration, limits=limits, drives=drives, coordinates=coordinates,
+            periodic=periodic, steps=steps, guess=guess, tolerance=tolerance, progress=progress,
+        )  # fmt: skip
 
     def workspace(
         self: Mechanism,

@@ -22,7 +22,7 @@ class MotionLimit:
     """A limit of one channel: low <= value <= high; of a vector its size is at most `high`."""
 
     name: str
-    kind: str  # "effort", "load", "speed", "acceleration", "heat", "jerk"
+    kind: str  # "effort", "load", "speed", "acceleration", "heat", "jerk", "position"
     channel: str  # whose value it limits; of a heat limit the effort
     low: float
     high: float
@@ -36,7 +36,7 @@ class MotionLimit:
     @property
     def range(self) -> str:
         """The limit in the model's units."""
-        if self.low == -self.high or self.kind not in ("effort", "acceleration"):
+        if self.low == -self.high or self.kind not in ("effort", "acceleration", "position"):
             return self.text(self.high)
         return f"{self.text(self.low)} .. {self.text(self.high)}"
 
@@ -52,18 +52,18 @@ def _share(limit: MotionLimit, value: Any) -> Any:
     return np.abs(value - middle) / half
 
 
-def read_limits(given: Any, c: Trajectory) -> list[MotionLimit]:
-    """Limits as a caller writes them, for a trajectory with these channels."""
+def read_limits(given: Any, c: Trajectory, *, positions: bool = False) -> list[MotionLimit]:
+    """Limits as a caller writes them, for a trajectory with these channels; with `positions` also ranges of every other channel."""
     if not isinstance(given, Mapping) or not given:
         raise UsageError(f"limits is a dict by the names of channels, such as {EXAMPLE}, not {given!r:.60}.", value=given)
-    names = [n for n in c.channels if _kind(n, c)]
+    names = [n for n in c.channels if _kind(n, c, positions)]
     out: dict[str, MotionLimit] = {}
     for key, value in given.items():
         heat = isinstance(key, str) and key.startswith(RMS)
         pattern = key[len(RMS) :].strip() if heat else key
         found = _matching(pattern, names, c)
         for name in found:
-            limit = _limit(name, "heat" if heat else _kind(name, c), value, c, str(key))
+            limit = _limit(name, "heat" if heat else _kind(name, c, positions), value, c, str(key))
             if patterns.is_pattern(pattern) and limit.name in out:
                 continue  # a name alone decides before a pattern
             out[limit.name] = limit
@@ -89,7 +89,7 @@ def _matching(pattern: Any, names: Sequence[str], c: Trajectory) -> list[str]:
     return found
 
 
-def _kind(name: str, c: Trajectory) -> str:
+def _kind(name: str, c: Trajectory, positions: bool = False) -> str:
     """Kind of the limit of a channel; "" if a channel of that name cannot be limited."""
     if name.endswith((".torque", ".force")):
         return "effort" if name.rsplit(".", 1)[0] in c.drives else ""
@@ -99,14 +99,16 @@ def _kind(name: str, c: Trajectory) -> str:
         return "speed"
     if name.endswith(".jerk"):
         return "jerk"
-    return "acceleration" if name.endswith(".a") else ""
+    if name.endswith(".a"):
+        return "acceleration"
+    return "position" if positions and name != "t" else ""
 
 
 def _limit(name: str, kind: str, value: Any, c: Trajectory, key: str) -> MotionLimit:
     dimension, (unit, size) = c.dimension(name), c.unit(name)
     place = Place(f"limits: '{key}'", KINDS[dimension], partial(written_values.bare_size, c.skel.tree.description))
     meant = meaning(value, place.name)
-    if isinstance(meant, ranges.Range) and kind not in ("effort", "acceleration"):
+    if isinstance(meant, ranges.Range) and kind not in ("effort", "acceleration", "position"):
         raise UsageError(f"{place.name} is a largest value such as '1.5 {unit}', not {meant}.", name=place.name, value=meant)
     low, high = ranges.limits(meant, place)
     return MotionLimit((RMS if kind == "heat" else "") + name, kind, name, low, high, unit, size)

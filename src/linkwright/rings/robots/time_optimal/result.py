@@ -147,7 +147,7 @@ class TimeOptimalMotion(Result):
     def drives(self) -> dict[str, DriveLaw]:
         """Laws of the drives over time, for `m.follow`, controllers and prescribed motions."""
         c, b = self.trajectory, self.before
-        return {name: DriveLaw(name, _quintics(c.t, c[name], c[f"{name}.v"], c[f"{name}.a"], b[f"{name}.a"])) for name in c.drives}
+        return {name: DriveLaw(name, quintics(c.t, c[name], c[f"{name}.v"], c[f"{name}.a"], b[f"{name}.a"])) for name in c.drives}
 
     def as_dict(self) -> dict[str, Any]:
         """Return law, time, limits and samples of the path as plain data, in SI and radians."""
@@ -179,7 +179,7 @@ class TimeOptimalMotion(Result):
         return c.plot(["path.rate", *names] if what is None else what, path, **options)
 
 
-def _quintics(t: np.ndarray, q: np.ndarray, v: np.ndarray, after: np.ndarray, before: np.ndarray) -> Piecewise:
+def quintics(t: np.ndarray, q: np.ndarray, v: np.ndarray, after: np.ndarray, before: np.ndarray) -> Piecewise:
     """Polynomials between samples with these values, rates, and second rates behind and before each sample; at rest outside."""
     h = np.diff(t)
     a0, a1 = after[:-1], before[1:]

@@ -1,0 +1,137 @@
+"""Optimal control on loops: least time, effort or energy between states, and periodic motions, within limits [Betts2010].
+
+request           states, limits and goals by name, as numbers
+states_on_loops   positions on the loops by independent coordinates, and the equations there
+transcription     direct collocation: the nonlinear program of a motion on a mesh
+interior_point    its solution
+search            first guess, finer meshes, arcs between jumps
+result            the motion in time with its evidence, and its replay
+predictive        the same problem over a short horizon as C for a controller
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from linkwright.api import System, Trajectory, UsageError
+from linkwright.rings.robots.optimal.interior_point import Solution
+from linkwright.rings.robots.optimal.request import Ends, Limits, Setting, duration_of, ends_of, goal_of, intervals, limits_of
+from linkwright.rings.robots.optimal.result import OptimalMotion, optimal_motion
+from linkwright.rings.robots.optimal.search import Found, best_motion, first_guess, guess_of
+from linkwright.rings.robots.optimal.states_on_loops import LoopStates, MotionPoints
+from linkwright.rings.robots.optimal.transcription import Task
+
+
+def optimal(
+    system: System,
+    goal: Any,
+    to: Any,
+    *,
+    start: Any,
+    duration: Any,
+    limits: Any,
+    drives: Any,
+    coordinates: Any,
+    periodic: Any,
+    steps: Any,
+    guess: Any,
+    tolerance: float,
+    progress: Callable[[str], Any] | None = None,
+) -> OptimalMotion:
+    """See `Mechanism.optimal`."""
+    wanted, count = goal_of(goal), intervals(steps)
+    span = duration_of(wanted, duration)
+    if not (isinstance(tolerance, (int, float)) and 0.0 < tolerance < 1.0):
+        raise UsageError(f"tolerance is a number between 0 and 1, not {tolerance!r}.", name="tolerance", value=tolerance)
+    setting = Setting.of(system, start, drives, coordinates)
+    ends, allowed = ends_of(setting, start, to, periodic), limits_of(setting, limits)
+    task = _task(setting, wanted, ends, allowed, span)
+    _need_ends_inside(setting, task, allowed)
+    seconds = None if wanted == "time" else 0.5 * (span[0] + span[1]) if span[1] < 1e3 else None
+    said = progress or (lambda text: None)
+    if guess is None:
+        begin = first_guess(task, setting.values(setting.start), setting.start.q, ends.target, count, seconds)
+    else:
+        begin = guess_of(task, _motion_of(guess), setting.coordinates, setting.drives, count)
+    begin.durations = np.clip(begin.durations, *span)
+    found = best_motion(task, begin, count, float(tolerance), said)
+    if isinstance(found, Solution):
+        raise _refused(setting, task, allowed, begin, found, count)
+    return optimal_motion(setting, str(goal), allowed, found, float(tolerance))
+
+
+def _motion_of(guess: Any) -> Trajectory:
+    found = getattr(guess, "trajectory", guess)
+    if not isinstance(found, Trajectory):
+        raise UsageError(f"guess is a run, a motion or an earlier optimal motion, not {guess!r:.60}.", name="guess")
+    return found
+
+
+def _task(setting: Setting, goal: str, ends: Ends, allowed: Limits, span: tuple[float, float]) -> Task:
+    f, p = len(setting.coordinates), len(setting.drives)
+    reads = {**allowed.reads, **ends.reads}
+    motion = setting.core.kernels.coordinate_motion(setting.coordinates, setting.drives, reads)
+    motion.need_steady()
+    bound = np.maximum(np.abs(allowed.low[2 * f :]), np.abs(allowed.high[2 * f :]))
+    if goal == "time" and not np.isfinite(bound).all():
+        name = setting.drives[int(np.argmin(np.isfinite(bound)))]
+        raise UsageError(
+            f"least time needs a limit of every drive: nothing limits the effort of '{name}'. Write limits={{'{name}.torque': '2 N m'}}.",
+            name=name,
+        )
+    weights = _weights(setting, motion, bound)
+    sizes = np.concatenate([setting.sizes, setting.sizes, weights])
+    points = MotionPoints(LoopStates(setting.core, setting.coordinates, setting.sizes), motion, sizes)
+    m = len(allowed.reads)
+    low, high = (np.array([x[k] for x in allowed.ranges], dtype=float) for k in (0, 1))
+    return Task(
+        points, goal, weights, tuple(range(len(reads), len(reads) + p)) if goal == "energy" else (), tuple(range(m)), low, high,
+        allowed.low, allowed.high, ends.start_low, ends.start_high, ends.end_low, ends.end_high,
+        tuple((m + i, a, b) for i, (a, b) in enumerate(ends.ranges)), ends.advance, span,
+    )  # fmt: skip
+
+
+def _weights(setting: Setting, motion: Any, bound: np.ndarray) -> np.ndarray:
+    """Sizes of the efforts: their limits, or what gives the coordinates at the start a typical acceleration."""
+    if np.isfinite(bound).all():
+        return bound
+    f = len(setting.coordinates)
+    st = setting.start
+    found = motion.values(st.q[None], np.zeros((1, f)), np.zeros((1, len(setting.drives))), slopes=True)
+    G = np.abs(found["D"][0, :f, 2 * f :]) / setting.sizes[:, None]
+    typical = 10.0  # 1/s^2: a radian in half a second
+    size = typical / np.maximum(G.max(axis=0), 1e-12)
+    return np.where(np.isfinite(bound), bound, np.full(len(bound), float(np.max(size))))
+
+
+def _need_ends_inside(setting: Setting, task: Task, allowed: Limits) -> None:
+    """Raise UsageError if the start or the end is outside the limits."""
+    names = [*setting.coordinates, *(f"{x}.v" for x in setting.coordinates)]
+    for what, low, high in (("start", task.start_low, task.start_high), ("end", task.end_low, task.end_high)):
+        for i, name in enumerate(names):
+            if low[i] > task.z_high[i] + 1e-12 or high[i] < task.z_low[i] - 1e-12:
+                limit = next(x for x in allowed.every if x.channel == name)
+                value = limit.text(float(low[i] if np.isfinite(low[i]) else high[i]))
+                raise UsageError(f"the {what} is outside the limits: '{name}' is {value} there, and {limit.range} is allowed.", name=name)
+
+
+def _refused(setting: Setting, task: Task, allowed: Limits, begin: Any, failed: Solution, count: int) -> UsageError:
+    """Why no motion was found: what is used up, and the duration that would do."""
+    more = ""
+    if task.goal != "time" and np.isfinite(task.z_high[task.n :]).all():
+        least = replace(task, goal="time", power=(), duration=(1e-4, 1e4))
+        found = best_motion(least, begin, count, 1e-2, lambda text: None)
+        if isinstance(found, Found) and found.goal > task.duration[1]:
+            more = f" The fastest motion within these limits takes {found.goal:.4g} s, and {task.duration[1]:.4g} s are allowed."
+    names = ", ".join(f"{x.name} ({x.range})" for x in allowed.every) or "none"
+    return UsageError(
+        f"no motion was found that meets all limits: {failed.reason} after {failed.iterations} steps, with the equations of motion and the "
+        f"limits violated by {failed.residuals.feasibility:.2g} (dimensionless).{more} Limits: {names}. Raise a limit, allow a longer "
+        "duration, give guess= a motion that is near, or check that the drives can reach the end.",
+        name="optimal",
+        value=failed.residuals.feasibility,
+    )
