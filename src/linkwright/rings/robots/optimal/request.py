@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,8 @@ from linkwright.api import (
     quantity,
     ranges,
     whole_number,
-    written_values,
 )
-from linkwright.rings.robots.time_optimal.limits import MotionLimit, read_limits
+from linkwright.rings.robots.time_optimal.limits import MotionLimit, place_of, read_limits
 
 Array = np.ndarray
 GOALS = {"least time": "time", "least effort": "effort", "least energy": "energy"}
@@ -92,8 +91,7 @@ class Setting:
 
     def range(self, name: str, value: Any, what: str) -> tuple[float, float]:
         """Low and high of a value, or of a range, of a channel."""
-        dimension = self.dimension(name, what)
-        place = Place(f"{what}: '{name}'", KINDS[dimension], partial(written_values.bare_size, self.core.description))
+        place = place_of(f"{what}: '{name}'", self.dimension(name, what), value, self.sample)
         meant = meaning(value, place.name)
         if isinstance(meant, ranges.Values):
             x = place.values(meant)[0]
@@ -112,7 +110,7 @@ def _start(system: System, given: Any) -> State:
     if isinstance(given, State):
         return given
     if not isinstance(given, Mapping):
-        raise UsageError(f"start is a State, or values by name such as {{'A': '30 deg', 'A.v': '0 rad/s'}}, not {given!r:.50}.", name="start")
+        raise UsageError(f"start is a State, or values by name such as {{'A': '30 deg', 'A.v': '1 rad/s'}}, not {given!r}.", name="start")
     return system.assemble(*_positions_and_speeds(given), guess=system.start)
 
 
@@ -180,7 +178,7 @@ def _read(c: Trajectory, x: MotionLimit) -> tuple[Callable[[Any], Any], tuple[fl
         raise UsageError(f"limits: '{x.channel}' has no derivatives and cannot limit an optimal motion.", name=x.channel)
     if np.ndim(c[x.channel]) > 1:
         return lambda at: _square(channel.read(at)) / x.high**2, (-np.inf, 1.0)
-    size = max(abs(x.low), abs(x.high))
+    size = max([abs(end) for end in (x.low, x.high) if np.isfinite(end)], default=0.0) or 1.0
     return lambda at: channel.read(at) / size, (x.low / size, x.high / size)
 
 
@@ -270,9 +268,8 @@ def _target(setting: Setting, to: Mapping[str, Any], low: Array, high: Array) ->
     if (low[:f] == high[:f]).all():
         return low[:f].copy()
     here = setting.values(setting.start)[:f]
-    middle = 0.5 * (low[:f] + high[:f])
-    known = np.isfinite(middle)
-    out = np.where(known, middle, here)
+    known = np.isfinite(low[:f]) & np.isfinite(high[:f])
+    out = np.where(known, 0.5 * (np.where(known, low[:f], 0.0) + np.where(known, high[:f], 0.0)), here)
     positions = {n: x for n, x in to.items() if not str(n).endswith(".v") and x != FREE and n not in setting.coordinates}
     if positions and not known.any():
         try:

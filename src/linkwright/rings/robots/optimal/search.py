@@ -29,6 +29,7 @@ ROUNDS = 4  # meshes
 FINEST = 4  # times the intervals asked for
 AT_LIMIT = 2e-2  # share of the range of an effort at which it counts as limited, for arcs
 MOST_ARCS = 12
+COARSEST = 8  # intervals at which a failed search still tries half as many
 LOWER, UPPER, INSIDE, NONE = -1, 1, 0, 2  # where an effort is in an arc: at a limit, between them, or zero
 
 
@@ -48,10 +49,10 @@ class Found:
 
 def best_motion(task: Task, start: MotionIterate, count: int, tolerance: float, said: Callable[[str], None]) -> Found | Solution:
     """The optimal motion; the failed search itself if there is none on the first mesh."""
-    program, solution = _solved(task, Mesh.even(count), start, said, MOST_ITERATIONS)
-    if not solution.converged:
-        return solution
-    total, found = solution.iterations, _found(task, program, solution, solution.iterations, 1)
+    found = _first(task, start, count, said)
+    if isinstance(found, Solution):
+        return found
+    total = found.iterations
     if task.goal != "effort":
         found = _in_arcs(found, count, said)
         total = found.iterations
@@ -66,6 +67,22 @@ def best_motion(task: Task, start: MotionIterate, count: int, tolerance: float, 
             break
         found = _found(task, program, solution, total, k + found.meshes)
     return found
+
+
+def _first(task: Task, start: MotionIterate, count: int, said: Callable[[str], None]) -> Found | Solution:
+    """The motion on even intervals; if the search fails, from the motion on half as many."""
+    program, solution = _solved(task, Mesh.even(count), start, said, MOST_ITERATIONS)
+    if solution.converged:
+        return _found(task, program, solution, solution.iterations, 1)
+    if count % 2 or count < COARSEST:
+        return solution
+    half = _first(task, coarse(task, start), count // 2, said)
+    if isinstance(half, Solution):
+        return half
+    mesh, parts = _halved(half.mesh, np.ones(count // 2, dtype=bool))
+    program, solution = _solved(task, mesh, _moved(half, task, mesh, parts), said, MOST_ITERATIONS, mu=1e-2)
+    total = half.iterations + solution.iterations
+    return _found(task, program, solution, total, half.meshes + 1) if solution.converged else replace(half, iterations=total)
 
 
 def _solved(
@@ -163,6 +180,14 @@ def guess_of(task: Task, c: Trajectory, names: tuple[str, ...], drives: tuple[st
     durations = np.array([float(np.clip(c.t[-1] - c.t[0], *task.duration))])
     u = np.clip(u, task.z_low[task.n :], task.z_high[task.n :])
     return iterate(task, x[::2], x[1::2], np.stack([u[:-2:2], u[2::2]], axis=1), durations, (q[::2], q[1::2]))
+
+
+def coarse(task: Task, m: MotionIterate) -> MotionIterate:
+    """A motion on half as many intervals, whose middles are nodes."""
+    N, x = len(m.middle), m.x
+    q = np.concatenate([m.q[:N], m.q[-1:]])
+    u = np.stack([m.u[::2, 0], m.u[1::2, 1]], axis=1)
+    return iterate(task, x[::2], x[1::2], u, m.durations.copy(), (q[::2], q[1::2]))
 
 
 # -------------------------------------------------------------------- accuracy

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from linkwright.api import KINDS, Place, Trajectory, UsageError, meaning, nearest, patterns, ranges, written_values
+from linkwright.api import KINDS, Place, Trajectory, UsageError, meaning, nearest, patterns, ranges, unit_kinds, written_values
 
 RMS = "rms "
 EXAMPLE = "{'A.torque': '1.5 N m', 'A.v': '300 rpm', '*.load': '200 N'}"
@@ -38,10 +38,15 @@ class MotionLimit:
         """The limit in the model's units."""
         if self.low == -self.high or self.kind not in ("effort", "acceleration", "position"):
             return self.text(self.high)
-        return f"{self.text(self.low)} .. {self.text(self.high)}"
+        ends = [self.text(x) if abs(x) < float("inf") else "any" for x in (self.low, self.high)]
+        return " .. ".join(ends)
 
     def use(self, value: Any) -> Any:
         """Share of the limit that a value takes."""
+        if float("inf") in (self.high, -self.low):  # one end is open: how far the value is beyond the other
+            end = self.low if self.high == float("inf") else self.high
+            beyond = (end - value if end == self.low else value - end) / (abs(end) or 1.0)
+            return 1.0 + beyond * (beyond > 0.0)
         return value / self.high if self.low == -self.high or self.kind in ("load", "speed", "heat", "jerk") else _share(self, value)
 
 
@@ -71,6 +76,17 @@ def read_limits(given: Any, c: Trajectory, *, positions: bool = False) -> list[M
     for key in exact & set(out):
         out[key] = _limit(out[key].channel, out[key].kind, given[key], c, key)
     return list(out.values())
+
+
+def place_of(name: str, dimension: str, value: Any, c: Trajectory) -> Place:
+    """The place of a value of a channel; raise UsageError for a unit that is no energy where an energy is needed."""
+    bare = partial(written_values.bare_size, c.skel.tree.description)
+    if dimension != "energy":
+        return Place(name, KINDS.get(dimension), bare)
+    written = ranges.unit_written(value)
+    if written and unit_kinds.parse_unit(written)[1] != KINDS["torque"]:
+        raise UsageError(f"{name} must be an energy, such as '2 J', not {value!r:.40}.", name=name, value=value)
+    return Place(name)
 
 
 def _matching(pattern: Any, names: Sequence[str], c: Trajectory) -> list[str]:
@@ -106,7 +122,9 @@ def _kind(name: str, c: Trajectory, positions: bool = False) -> str:
 
 def _limit(name: str, kind: str, value: Any, c: Trajectory, key: str) -> MotionLimit:
     dimension, (unit, size) = c.dimension(name), c.unit(name)
-    place = Place(f"limits: '{key}'", KINDS[dimension], partial(written_values.bare_size, c.skel.tree.description))
+    place = place_of(f"limits: '{key}'", dimension, value, c)
+    if kind == "position" and isinstance(value, (tuple, list)) and None in value:
+        return MotionLimit(name, kind, name, *ranges.open_ends(value, place), unit, size)
     meant = meaning(value, place.name)
     if isinstance(meant, ranges.Range) and kind not in ("effort", "acceleration", "position"):
         raise UsageError(f"{place.name} is a largest value such as '1.5 {unit}', not {meant}.", name=place.name, value=meant)
