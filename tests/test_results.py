@@ -109,6 +109,9 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "DriveSizing": lambda: four_bar().drive_sizing(motor={"Kt": "0.05 N m/A", "R": "0.4 ohm", "max_torque": "1 N m"}, gear_ratio=20),
     "Dwells": lambda: four_bar().dwells("D", "5 deg"),
     "Efforts": lambda: efforts(four_bar()),
+    "OptimalMotion": lambda: lw.load("five-bar").optimal(
+        "least effort", {"A": "100 deg", "E": "60 deg"}, duration=0.3, limits={"*.torque": "1.5 N m"}, steps=8
+    ),
     "TimeOptimalMotion": lambda: lw.load("five-bar").time_optimal(
         {"left_rod.C": lambda s: (0.06 + 0.08 * s, 0.24 - 0.02 * s)}, {"*.torque": "1.5 N m"}, steps=40
     ),

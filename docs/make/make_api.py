@@ -28,7 +28,7 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "system": ("System and state", ("System", "State", "Stepper")),
     "studies": ("Phrases and studies", ("Phrases", "Studies")),
     "design": ("Design", ("Design", "Identification")),
-    "robots": ("Robots", ("Transmission", "Workspace", "TimeOptimalMotion")),
+    "robots": ("Robots", ("Transmission", "Workspace", "TimeOptimalMotion", "OptimalMotion")),
     "simulation": ("Simulation", ("Drives", "Events", "Formulations", "Stabilizers")),
     "control": ("Control", ("Controllers", "References", "Estimation", "Comparing")),
     "connections": ("Other programs", ("Bridge", "Converters")),
@@ -60,6 +60,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("synthesize", "SynthesisResult", "SynthesizedLinkage", "OptimizationResult", "ParetoFront"),
     ),
     "Workspace": ("The result of `m.workspace` ([page](../../how-to/workspace.md)).", ("Workspace", "WorkspaceModes")),
+    "OptimalMotion": ("The result of `m.optimal` ([optimal control](../../how-to/optimal-control.md)).", ("OptimalMotion",)),
     "TimeOptimalMotion": ("The result of `m.time_optimal` ([fastest motion](../../how-to/time-optimal.md)).", ("TimeOptimalMotion",)),
     "Identification": (
         "Masses, friction, gains and geometry from measurements ([identification](../../how-to/identification.md)).",

@@ -31,6 +31,7 @@ PICTURES = {  # page -> {file that its code writes: picture}
         "velocities.png": "polygon-velocity.png", "accelerations.png": "polygon-acceleration.png", "centers.png": "instant-centers.png",
     },
     "how-to/synthesis": {"linkages.png": "synthesis.png"},
+    "how-to/optimal-control": {"optimal.png": "optimal.png"},
     "how-to/optimization": {"compare.png": "optimization.png", "front.png": "pareto.png"},
     "how-to/balancing": {"shaking.png": "balancing.png"},
     "how-to/studies": {"map.png": "study-map.png", "tornado.png": "study-tornado.png", "spread.png": "study-spread.png"},

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from linkwright.rings.robots.identification.calibration_result import Calibration
     from linkwright.rings.robots.identification.fourier_excitation import Excitation
     from linkwright.rings.robots.identification.result import Identification
+    from linkwright.rings.robots.optimal.result import OptimalMotion
     from linkwright.rings.robots.time_optimal.result import TimeOptimalMotion
     from linkwright.rings.robots.transmission.maps import Transmission
     from linkwright.rings.robots.workspace.result import Workspace, WorkspaceModes
@@ -70,6 +71,7 @@ __all__ = [
     "Measure",
     "Mechanism",
     "ModelError",
+    "OptimalMotion",
     "OptimizationResult",
     "Page",
     "ParetoFront",
@@ -143,6 +145,7 @@ _HOME = {  # module: its public names
     "rings.robots.identification.calibration_result": ("Calibration",),
     "rings.robots.identification.fourier_excitation": ("Excitation",),
     "rings.robots.identification.result": ("Identification",),
+    "rings.robots.optimal.result": ("OptimalMotion",),
     "rings.robots.time_optimal.result": ("TimeOptimalMotion",),
     "rings.robots.transmission.maps": ("Transmission",),
     "rings.robots.workspace.result": ("Workspace", "WorkspaceModes"),

@@ -197,6 +197,7 @@ RETURNED = {
     "Workspace": r"\.(?:map|workspace)\(",
     "WorkspaceModes": r"modes=\"all\"", "Bridge": r"\.(?:jax|casadi)\(", "Calibration": r"lw\.calibrate\(",
     "Excitation": r"lw\.excitation\(",
+    "OptimalMotion": r"\bm\.optimal\(",
     "TimeOptimalMotion": r"\.time_optimal\(", "Identification": r"lw\.identify\(",
     "OptimizationResult": r"\.optimize\(", "ParetoFront": r"\.optimize\(", "State": r"\.assemble\(",
     "Stepper": r"\.stepper\(", "Study": r"lw\.study",

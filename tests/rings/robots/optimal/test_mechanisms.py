@@ -72,7 +72,7 @@ def test_one_freedom_along_its_path_is_the_fastest_motion() -> None:
     first, last = np.radians([60.0, 200.0])
     along = m.time_optimal({"A": lambda s: first + (last - first) * s}, limits, steps=400)
     f = m.optimal("least time", {"A": last}, start={"A": first}, limits=limits, steps=40)
-    assert abs(f.time / along.time - 1.0) < 2e-4
+    assert abs(f.time / along.time - 1.0) < 1e-4  # the speed limit begins and ends within an interval
     assert f["A.v"].max() > 15.0 * (1.0 - 1e-6)  # the speed limit decides in the middle
 
 

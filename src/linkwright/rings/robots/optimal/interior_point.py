@@ -268,7 +268,7 @@ class InteriorPoint:
     def _corrected(
         self, at: _Point, x: Array, lu: Any, share: float, dx: Array, before: tuple[float, float, float], mu: float
     ) -> tuple[tuple[float, Array] | None, Array]:
-        """A second-order correction: the same matrix, with the constraints as they are behind the step."""
+        """A second-order correction: the same matrix, with the constraints as they are after the step."""
         found = self.p.value(x)
         if found is None or not np.isfinite(found[1]).all():
             return None, x

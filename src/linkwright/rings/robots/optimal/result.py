@@ -37,7 +37,7 @@ class Replay(NamedTuple):
 class OptimalMotion(Result):
     """An optimal motion. `motion["A.torque"]` reads a channel, `.drives` are laws of the coordinates, `.torques` the efforts over time.
 
-    `trajectory` has samples at nodes and middles of the intervals. Efforts may jump at nodes: a sample has the value behind the jump.
+    `trajectory` has samples at nodes and middles of the intervals. Efforts may jump at nodes: a sample has the value after the jump.
     """
 
     goal: str
@@ -93,10 +93,10 @@ class OptimalMotion(Result):
         """Efforts of the drives over time as drives of a simulation: `m.simulate(f.time, start=f.start, drive=f.torques)`."""
         return {name: drives.torque(curve) for name, curve in self.efforts.items()}
 
-    def replay(self, **options: Any) -> Replay:
+    def replay(self) -> Replay:
         """Simulate the mechanism under the efforts alone, and return the run and how far it ends from the motion."""
         system = self.trajectory.system
-        run = system.simulate(self.start, self.time, drive=self.torques, **options)
+        run = system.simulate(self.start, self.time, drive=self.torques)
         return Replay(run, {n: float(run[n][-1] - self.trajectory[n][-1]) for n in self.coordinates})
 
     @property

@@ -49,7 +49,7 @@ class Mesh:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """An optimal motion in SI: what is wanted, and what is allowed."""
+    """An optimal motion in SI: the goal, and everything that is allowed."""
 
     points: MotionPoints
     goal: str  # "time", "effort", "energy"

@@ -12,7 +12,7 @@ from linkwright.api import Trajectory, UsageError
 from linkwright.rings.robots.time_optimal.least_energy import INSIDE, EffortTerms, LossProblem
 from linkwright.rings.robots.time_optimal.limited_terms import PathTerms, Terms, derivatives_of, value_of
 from linkwright.rings.robots.time_optimal.limits import MotionLimit
-from linkwright.rings.robots.time_optimal.reachability import LimitRows, NoSpeed, SpeedProfile, fastest_profile
+from linkwright.rings.robots.time_optimal.reachability import LimitRows, NoSpeed, SpeedProfile, constant_profile, fastest_profile
 from linkwright.rings.robots.time_optimal.smooth_laws import law_at, shortest
 
 FASTER = 1e12  # times the speed at which the path takes a second, squared: no limit of speed at all
@@ -124,8 +124,10 @@ def _motion(path: PathTerms, terms: Terms, s: np.ndarray, task: MotionTask) -> P
         raise UsageError(
             "fastest: nothing limits the acceleration. Add a limit of an effort, a load or an acceleration, such as 'A.torque'."
         )
+    heat = [x for x in path.limits if x.kind == "heat"]
+    rule = constant_profile if heat or task.law == "least energy" else fastest_profile
     try:
-        profile = fastest_profile(rows, s, FASTER * span**2)
+        profile = rule(rows, s, FASTER * span**2)
     except NoSpeed as error:
         limit = path.limits[error.label]
         raise UsageError(
@@ -140,7 +142,6 @@ def _motion(path: PathTerms, terms: Terms, s: np.ndarray, task: MotionTask) -> P
         )
     if task.law == "least energy":
         return _timing(_least(path, terms, rows, profile, task.duration))
-    heat = [x for x in path.limits if x.kind == "heat"]
     if heat:
         e = _efforts(terms, [x.channel for x in heat])
         profile = _cool(rows, e, profile, np.array([x.high for x in heat]), task.pause, [x.name for x in heat])
@@ -153,7 +154,7 @@ def _efforts(terms: Terms, names: list[str]) -> EffortTerms:
 
 def _timing(p: SpeedProfile) -> PathTiming:
     t = np.concatenate([[0.0], np.cumsum(p.steps)])
-    return PathTiming(t, np.sqrt(p.x), np.append(p.u, p.u[-1]), np.insert(p.u, 0, p.u[0]))
+    return PathTiming(t, np.sqrt(p.x), np.append(p.u, p.before[-1]), np.insert(p.before, 0, p.u[0]))
 
 
 def _smooth(path: PathTerms, terms: Terms, s: np.ndarray, task: MotionTask) -> PathTiming:

@@ -1,8 +1,13 @@
-"""Time-optimal speed along a path by reachability analysis [Pham2018]: linear rows in u = s'' and x = s'^2, u constant between grid points.
+"""Time-optimal speed along a path by reachability analysis [Pham2018]: linear rows in u = s'' and x = s'^2 at grid points.
 
-Backward: the interval of x at each grid point from which the end can be reached. Forward: the largest u that stays inside. Rows hold at
-both ends of an interval. Both passes solve a linear program in two variables, by Newton's method on a concave function of x that is
-piecewise linear, which ends after finitely many steps.
+Backward: the interval of x at each grid point from which the end can be reached. Forward: the largest u that stays inside. Both passes
+solve a linear program in two variables, by Newton's method on a concave function of x that is piecewise linear, which ends after finitely
+many steps. Two rules join the grid points:
+
+fastest_profile    u has a value behind a grid point and one before the next, and rows hold for each where it counts. x in the middle of the
+                   interval is that of either half: m = x_i + ds u_i = x_i+1 - ds w_i. The trapezoidal rule, of second order.
+constant_profile   u is constant in an interval and rows hold at both of its ends: of first order, on the safe side, and what the convex
+                   problems of least loss begin with.
 """
 
 from __future__ import annotations
@@ -14,6 +19,8 @@ import numpy as np
 
 FLAT = 1e-12  # of a row's size: a coefficient of u that small is zero
 ROUND = 1e-9  # of 1 + x: intervals that are empty by less are points
+SAME = 4.0 * np.finfo(float).eps
+SIGNS = np.array([1.0, -1.0])
 MOST = 200  # Newton steps; each one leaves a piece of the function
 
 
@@ -47,16 +54,27 @@ class NoSpeed(Exception):
 
 @dataclass(frozen=True)
 class SpeedProfile:
-    """x = s'^2 at n + 1 grid points s, u = s'' in the n intervals between them."""
+    """x = s'^2 at n + 1 grid points s, u = s'' in the n intervals between them; where it changes there, u behind the first end and `late`
+    before the last one."""
 
     s: np.ndarray
     x: np.ndarray
     u: np.ndarray
+    late: np.ndarray | None = None
+
+    @property
+    def before(self) -> np.ndarray:
+        """s'' before the last ends of the intervals."""
+        return self.u if self.late is None else self.late
 
     @property
     def steps(self) -> np.ndarray:
-        """Duration of each interval."""
-        return 2.0 * np.diff(self.s) / (np.sqrt(self.x[:-1]) + np.sqrt(self.x[1:]))
+        """Duration of each interval, s'' constant in its halves."""
+        ds, root = np.diff(self.s), np.sqrt(self.x)
+        middle = np.sqrt(np.maximum(self.x[:-1] + ds * self.u, 0.0)) if self.late is not None else 0.5 * (root[:-1] + root[1:])
+        if self.late is None:
+            return ds / middle
+        return ds / (root[:-1] + middle) + ds / (middle + root[1:])
 
     @property
     def time(self) -> float:
@@ -64,7 +82,8 @@ class SpeedProfile:
 
     def slower(self, factor: float) -> SpeedProfile:
         """The same motion, slower by a factor."""
-        return replace(self, x=self.x / factor**2, u=self.u / factor**2)
+        late = None if self.late is None else self.late / factor**2
+        return replace(self, x=self.x / factor**2, u=self.u / factor**2, late=late)
 
 
 def at_both_ends(rows: LimitRows, s: np.ndarray) -> LimitRows:
@@ -77,6 +96,54 @@ def at_both_ends(rows: LimitRows, s: np.ndarray) -> LimitRows:
 
 def fastest_profile(rows: LimitRows, s: np.ndarray, most: float) -> SpeedProfile:
     """The time-optimal profile from rest to rest; `most` bounds x where no row does. Raise NoSpeed where a point has no speed at all."""
+    r, n, ds = rows.scaled(), len(s) - 1, np.diff(s)
+    low, high, middle = np.zeros(n + 1), np.zeros(n + 1), np.zeros((n, 2))
+    for i in range(n - 1, -1, -1):
+        h = np.array([ds[i], -ds[i]])
+        # m from which the next point is reached: x = m + ds w there
+        A = np.concatenate([r.A[i + 1] + ds[i] * r.B[i + 1], h])
+        B = np.concatenate([r.B[i + 1], SIGNS])
+        found = interval(A, B, np.concatenate([r.C[i + 1], [high[i + 1], -low[i + 1]]]), most, 2.0 * high[i + 1])
+        if found is not None:
+            middle[i] = found
+            A, B = np.concatenate([r.A[i], h]), np.concatenate([r.B[i], SIGNS])
+            found = interval(A, B, np.concatenate([r.C[i], [found[1], -found[0]]]), most, 2.0 * found[1])
+        if found is None:
+            raise NoSpeed(i, int(r.label[np.argmin(r.C[i])]))
+        low[i], high[i] = found
+    if low[0] > ROUND * (1.0 + high[0]):
+        raise NoSpeed(0, int(r.label[np.argmin(r.C[0])]))
+    return _forward(r, s, (low, high, middle), most)
+
+
+def _forward(r: LimitRows, s: np.ndarray, reachable: tuple[np.ndarray, np.ndarray, np.ndarray], most: float) -> SpeedProfile:
+    """The largest x at each grid point, one after the other, by the trapezoidal rule; s'' as even as it may be in each interval."""
+    low, high, middle = reachable
+    n, ds = len(s) - 1, np.diff(s)
+    x, u, late = np.zeros(n + 1), np.zeros(n), np.zeros(n)
+    for i in range(n):
+        first = _range(r.A[i], r.C[i] - r.B[i] * x[i], ((middle[i] - x[i]) / ds[i]))
+        m = x[i] + ds[i] * first
+        A = np.concatenate([r.A[i + 1], [-ds[i], ds[i]]])
+        B, C = np.concatenate([r.B[i + 1], SIGNS]), np.concatenate([r.C[i + 1], [m[1], -m[0]]])
+        found = interval(A, B, C, high[i + 1], high[i + 1])
+        x[i + 1] = min(max(found[1] if found is not None else high[i + 1], low[i + 1]), high[i + 1])
+        last = _range(r.A[i + 1], r.C[i + 1] - r.B[i + 1] * x[i + 1], np.array([-np.inf, np.inf]))
+        total = (x[i + 1] - x[i]) / ds[i]
+        least, largest = max(first[0], total - last[1]), min(first[1], total - last[0])
+        u[i] = min(max(0.5 * total, least), largest)
+        late[i] = total - u[i]
+    return SpeedProfile(s, x, u, late)
+
+
+def _range(A: np.ndarray, rest: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """Least and largest u with A u <= rest in a given range."""
+    up, down = A > FLAT, A < -FLAT
+    return np.array([max(given[0], *(rest[down] / A[down])), min(given[1], *(rest[up] / A[up]))])
+
+
+def constant_profile(rows: LimitRows, s: np.ndarray, most: float) -> SpeedProfile:
+    """The same with s'' constant in every interval."""
     both, n = at_both_ends(rows.scaled(), s), len(s) - 1
     ds = np.diff(s)
     low, high = np.zeros(n + 1), np.zeros(n + 1)
@@ -132,15 +199,19 @@ def _gap(top: tuple[np.ndarray, np.ndarray], bottom: tuple[np.ndarray, np.ndarra
 
 def _root(top: tuple[np.ndarray, np.ndarray], bottom: tuple[np.ndarray, np.ndarray], x: float, sign: float) -> float | None:
     """The first x from here in the direction of `sign` at which min(top) - max(bottom), concave in x, is not negative."""
+    last: tuple[int, int] | None = None
     for _ in range(MOST):
         over, under = top[0] + top[1] * x, bottom[0] + bottom[1] * x
-        i, j = int(np.argmin(over)), int(np.argmax(under))
+        i, j = int(over.argmin()), int(under.argmax())
         gap, slope = float(over[i] - under[j]), float(top[1][i] - bottom[1][j])
         if gap >= -ROUND * ROUND * (abs(float(over[i])) + abs(float(under[j]))):
             return max(x, 0.0)
         if slope * sign <= 0.0:
             return None
-        x = float(top[0][i] - bottom[0][j]) / -slope
+        before, x = x, float(top[0][i] - bottom[0][j]) / -slope
         if x < -ROUND:
             return None
+        if (i, j) == last or abs(x - before) <= SAME * abs(x):  # the same piece again: what is left of the gap is round-off
+            break
+        last = (i, j)
     return max(x, 0.0)
