@@ -6,14 +6,11 @@ import argparse
 
 from linkwright.api import files
 from linkwright.rings.cli import console, loading, options, outputs
-from linkwright.rings.cli.parser import CliCommand
+from linkwright.rings.cli.parser import CliCommand, option
 from linkwright.rings.cli.verb_options import Verb
 
-OPTIMAL = Verb(
-    "linkwright.rings.robots.verbs:MechanismVerbs.optimal",
-    without=("guess", "progress"),
-    written={"duration": {"type": str}},
-)
+OPTIMAL = Verb("linkwright.rings.robots.verbs:MechanismVerbs.optimal", without=("goal", "start", "tolerance", "guess", "progress"))
+GOALS = ("time", "effort", "energy")
 
 
 def run(given: argparse.Namespace) -> int:
@@ -22,7 +19,7 @@ def run(given: argparse.Namespace) -> int:
         options.csv_marks(given, given.output)
     m = loading.load(given)
     with console.waiting("computing the optimal motion"):
-        found = m.optimal(**OPTIMAL.given(given))
+        found = m.optimal(f"least {given.least}", **OPTIMAL.given(given))
     channels = given.channels and ["t", *(x for x in given.channels if x != "t")]
     written = outputs.write(
         (
@@ -40,15 +37,17 @@ COMMAND = CliCommand(
     name="optimal",
     topic="optimal-control",
     help="the motion of least time, effort or energy between two states, or over a period",
-    about="Compute the optimal motion of the drives from the start of the model (or --start) to a state (--to), or over a period "
+    about="Compute the optimal motion of the drives from the start of the model (or --set) to a state (--to), or over a period "
     "(--periodic). No path is given. Limits are largest values or ranges by channel, with patterns ('*.torque'). Exit code 1 if the motion "
-    "is not accurate to --tolerance or exceeds a limit.",
+    "is not accurate to 1e-6 or exceeds a limit.",
     examples=(
         "linkwright optimal five-bar --to 'A=100 deg' --to 'E=60 deg' --limit '*.torque=1.5 N m' -o motion.csv",
-        "linkwright optimal four-bar --goal 'least effort' --periodic 'A=360 deg' --duration '1 s' --plot effort.png",
+        "linkwright optimal four-bar --least effort --periodic 'A=360 deg' --duration '1 s' --plot effort.png",
     ),
     options=(
         options.MODEL,
+        option("--least", metavar="NAME", choices=GOALS, default="time", help="goal that is minimized: time, effort (integral of the squares of "
+               "the efforts, as shares of their limits), energy (work that the drives put in) (default time)"),
         OPTIMAL,
         options.CHANNELS,
         *options.LOADING,
@@ -58,4 +57,4 @@ COMMAND = CliCommand(
         *options.BOTH,
     ),
     run=run,
-)
+)  # fmt: skip

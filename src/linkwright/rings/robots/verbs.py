@@ -106,12 +106,12 @@ class MechanismVerbs:
         start : mapping or State, optional
             Value at the start: 'A=30 deg', 'A.v=1 rad/s' (default: the start of the model).
         duration : float or str, optional
-            Duration of the motion, or its range ('0.5..2 s'). Least effort and least energy need it.
+            Duration of the motion (or its range, '0.5..2 s'). Least effort and least energy need it.
         limits : mapping, optional
             Limit by name: a largest value of a channel or pattern ('*.torque=1.5 N m'), or a range ('A=-90..90 deg'). Channels are
             efforts, speeds, positions, pin loads and any other with derivatives.
         drives : sequence of str, optional
-            Drives, fewer than degrees of freedom if need be (default: the model's).
+            Drives: as many as degrees of freedom, or fewer (default: the model's).
         coordinates : sequence of str, optional
             Independent joints or cylinders in which the motion is computed (default: chosen, drives first).
         periodic : bool or mapping, default False
