@@ -46,8 +46,8 @@ COMMAND = CliCommand(
     ),
     options=(
         options.MODEL,
-        option("--least", metavar="NAME", choices=GOALS, default="time", help="goal that is minimized: time, effort (integral of the squares of "
-               "the efforts, as shares of their limits), energy (work that the drives put in) (default time)"),
+        option("--least", metavar="NAME", choices=GOALS, default="time", help="goal that is minimized: time, effort (integral of "
+               "the squares of the efforts, as shares of their limits), energy (work that the drives put in) (default time)"),
         OPTIMAL,
         options.CHANNELS,
         *options.LOADING,
