@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Literal
 
 from linkwright.api import files
 from linkwright.rings.cli import console, loading, options, outputs
@@ -10,7 +11,9 @@ from linkwright.rings.cli.parser import CliCommand, option
 from linkwright.rings.cli.verb_options import Verb
 
 OPTIMAL = Verb("linkwright.rings.robots.verbs:MechanismVerbs.optimal", without=("goal", "start", "tolerance", "guess", "progress"))
-GOALS = ("time", "effort", "energy")
+GOALS: dict[str, Literal["least time", "least effort", "least energy"]] = {
+    "time": "least time", "effort": "least effort", "energy": "least energy",
+}  # fmt: skip
 
 
 def run(given: argparse.Namespace) -> int:
@@ -19,7 +22,7 @@ def run(given: argparse.Namespace) -> int:
         options.csv_marks(given, given.output)
     m = loading.load(given)
     with console.waiting("computing the optimal motion"):
-        found = m.optimal(f"least {given.least}", **OPTIMAL.given(given))
+        found = m.optimal(GOALS[given.least], **OPTIMAL.given(given))
     channels = given.channels and ["t", *(x for x in given.channels if x != "t")]
     written = outputs.write(
         (
@@ -46,7 +49,7 @@ COMMAND = CliCommand(
     ),
     options=(
         options.MODEL,
-        option("--least", metavar="NAME", choices=GOALS, default="time", help="goal that is minimized: time, effort (integral of "
+        option("--least", metavar="NAME", choices=tuple(GOALS), default="time", help="goal that is minimized: time, effort (integral of "
                "the squares of the efforts, as shares of their limits), energy (work that the drives put in) (default time)"),
         OPTIMAL,
         options.CHANNELS,
