@@ -110,7 +110,7 @@ GOOD = (
     good("friction", "plane", "A", coulomb="0.2 N m", viscous="0.01 N m s/rad", speed="2 deg/s"),
     good("friction", "plane", joint="D", mu="0.1", radius="6"),
     good("friction", "plane", "lift", coulomb="3 N", speed="1 mm/s", mu="0.1"),
-    good("friction", "space", joint="hip", coulomb="0.2 N m"),
+    good("friction", "space", joint="hip", coulomb="0.2 N m", breakaway="1.5", stribeck="1 deg/s", speed="0.1 deg/s"),
     good("friction", "space", "A", mu="0.1", radius="L/4"),
     good("stops", "plane", "A", range="[-30, 60]", restitution="0.4"),
     good("stops", "plane", joint="lift", min="-30", stiffness="20 N/mm", damping="0.2 s/m"),

@@ -2,6 +2,10 @@
 
     effort   -coulomb tanh(v / speed) - viscous v        without `speed`: -coulomb sign(v) - viscous v, and it sticks
 
+With `breakaway` dry friction is that many times larger at rest. Once it slips it falls, over the speed `stribeck` or at once:
+
+    (1 + (breakaway - 1) exp(-(v / stribeck)^2)) times coulomb, and times mu
+
 A friction that sticks holds its joint at rest up to its bound. Runs and `s.forward` have that law (`simulation.friction_states`). Equations
 that cannot switch, those of batches, environments and exported code, turn it round over `STAND_IN`. The part that grows with the joint's
 load (mu, radius) needs the reactions, so it is no law of a travel: inverse dynamics and the same runs add it.
@@ -35,7 +39,8 @@ class Friction(ModelElement):
     by_load = True
     looks = Looks("", mark="rub")
     formats = held(mjcf="friction", robot="friction")
-    together = (either(("coulomb", "viscous", "mu")), needs("radius", "mu"), needs("speed", "coulomb", "mu"))
+    together = (either(("coulomb", "viscous", "mu")), needs("radius", "mu"), needs("speed", "coulomb", "mu"),
+                needs("breakaway", "coulomb", "mu"), needs("stribeck", "breakaway"))  # fmt: skip
 
     name: str
     joint: str = in_joint(named=True, one="mu")
@@ -46,6 +51,8 @@ class Friction(ModelElement):
     )
     mu: Scalar = number("pure number", "coefficient of friction by the load of the joint", 0.0, least=0.0, absent=True)
     radius: Scalar = number("length", "of the pin, the lever of `mu`", 0.0, least=0.0, absent=True)
+    breakaway: Scalar = number("pure number", "dry friction at rest over dry friction that slides", 1.0, least=1.0, absent=True)
+    stribeck: Scalar = number("rate", "over which it falls once it slips; without it at once", 0.0, above=0.0, absent=True, fixed=(0.0,))
     where: Source | None = place()
 
     @property
@@ -58,6 +65,12 @@ class Friction(ModelElement):
         """Speed over which it turns round where it does not stick."""
         return self.speed if self.smooth else CREEP
 
+    def falling(self, v: Any) -> Any:
+        """Dry friction at a speed over that of fast sliding."""
+        if isinstance(self.stribeck, (int, float)) and self.stribeck == 0.0:
+            return 1.0
+        return 1.0 + (self.breakaway - 1.0) * np.exp(-((v / self.stribeck) ** 2))
+
     def law(self, at: Any) -> Any:
         return -self._against(at)
 
@@ -67,8 +80,8 @@ class Friction(ModelElement):
     def _against(self, at: Any) -> Any:
         size = at.size
         if size is None:
-            return self.coulomb * np.tanh(at.v / self.smooth_speed) + self.viscous * at.v
-        return (self.coulomb * np.tanh(size / self.smooth_speed) / size + self.viscous) * at.v
+            return self.coulomb * self.falling(at.v) * np.tanh(at.v / self.smooth_speed) + self.viscous * at.v
+        return (self.coulomb * self.falling(size) * np.tanh(size / self.smooth_speed) / size + self.viscous) * at.v
 
     def effective(self, turns: bool) -> bool:
         return bool(float(self.coulomb) or float(self.viscous) or (float(self.mu) and (float(self.radius) or not turns)))
@@ -92,3 +105,7 @@ class Friction(ModelElement):
             yield "radius", f"{what}: `radius` does nothing here; {why}. Take it out{'' if slides else ' or give `mu:`'}."
         if "speed" in given and not given & {"coulomb", "mu"}:
             yield "speed", f"{what}: `speed` smooths `coulomb` and `mu`, and neither is given. Take it out."
+        if "breakaway" in given and not given & {"coulomb", "mu"}:
+            yield "breakaway", f"{what}: `breakaway` multiplies `coulomb` and `mu` at rest, and neither is given. Take it out."
+        if "stribeck" in given and "breakaway" not in given:
+            yield "stribeck", f"{what}: `stribeck` is the speed over which `breakaway` fades. Give `breakaway: 1.3` too, or take it out."

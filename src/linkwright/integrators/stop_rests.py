@@ -73,7 +73,7 @@ class TermsOutputs(Record):
     responses: Floats
     F: Floats
     dF: Floats
-    turns: Floats  # tanh(u / speed) of friction that is smooth
+    turns: Floats  # share of the bound at which friction slides, with its sign if it is smooth
 
 
 class EffortTerms(Kernel):
@@ -218,6 +218,8 @@ def rubs(r: Rests) -> bool:
         for k in range(n):
             m.W[k, j] = rate(r, k)
         m.theta[j] = r.sign[j]
+        if m.kind[j] == GIVEN:
+            m.theta[j] *= r.terms.y.turns[r.place[j]]
         if r.turn[j] > 0.0:
             m.theta[j] = -max(-1.0, min(1.0, speed(r, j) / r.turn[j]))
         elif r.turn[j] < 0.0:

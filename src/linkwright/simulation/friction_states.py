@@ -134,8 +134,11 @@ class FrictionInstant:
 
     def _theta(self, law: FrictionLaw) -> list[float]:
         """Share of its bound that acts in every row that does not rest."""
-        turns = [-np.tanh(u / s.speed) if s.does == TURNS else x for u, s, x in zip(self.u, law.states, law.theta, strict=False)]
-        return [float(x) for x in turns]
+        out = []
+        for row, u, s, x in zip(self.rows, self.u, law.states, law.theta, strict=False):
+            slides = 1.0 if s.does == SHARES else float(row.sliding(u))
+            out.append(slides * (-float(np.tanh(u / s.speed)) if s.does == TURNS else x))
+        return out
 
     def shares(self, slipping: Mapping[int, float], stopped: Mapping[int, float]) -> np.ndarray:
         """Share of its bound that acts in every row; nan where a row rests that friction can hold. slipping: rows that have just begun to

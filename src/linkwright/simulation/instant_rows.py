@@ -64,20 +64,24 @@ class JointRows:
     dF_N: np.ndarray  # (joints, own, 3)
     dF_T: np.ndarray
     dF_E: np.ndarray  # (joints, joints, 3)
+    begin: np.ndarray  # share of the bound at rest with which each begins to slip
+    breakaway: np.ndarray  # its bound at rest over that in fast sliding
     theta: np.ndarray  # share of the bound that acts on joints that move; nan at rest, where friction holds as far as it can
 
     def bounds(self, normals: Sequence[int], tangents: Sequence[tuple[int, float]], rows: int, which: Sequence[int], impulses: bool) -> Any:
         """Bounds of some joints in a problem of so many rows, the joints last. normals: the one of `own` that every row pushes, or -1;
-        tangents: with the share of its push along the tangent of which one. Of impulses only what they cause themselves counts."""
+        tangents: with the share of its push along the tangent of which one. Of impulses only what they cause themselves counts,
+        with the friction of fast sliding."""
         keep, n = list(which), rows - len(which)
         dF = np.zeros((len(keep), rows, 3))
         for r in range(n):
             i, (at, share) = normals[r], tangents[r]
             dF[:, r] = (self.dF_N[keep, i] if i >= 0 else 0.0) + share * self.dF_T[keep, at]
         dF[:, n:] = self.dF_E[keep][:, keep]
-        none = 0.0 if impulses else 1.0
-        theta = np.full(len(keep), np.nan) if impulses else self.theta[keep]
-        return LoadBounds(np.arange(n, rows), self.by_load[keep], none * self.constant[keep], none * self.F[keep], dF, theta)
+        at, by_load, none = np.arange(n, rows), self.by_load[keep], np.zeros(len(keep))
+        if impulses:
+            return LoadBounds(at, by_load / self.breakaway[keep], none, 0.0 * self.F[keep], dF, none + np.nan, none + 1.0)
+        return LoadBounds(at, by_load, self.constant[keep], self.F[keep], dF, self.theta[keep], self.begin[keep])
 
 
 @dataclass(frozen=True)

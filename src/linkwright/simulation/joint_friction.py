@@ -108,7 +108,8 @@ class JointFriction:
         by_load, constant = (np.array([float(getattr(x, part)) for x in self.rows]) for part in ("by_load", "constant"))
         unit, theta = self.unit[own.start :], at.shares(before.slipping, before.stopped)
         names, k = tuple(x.name for x in self.rows), terms.k[own.start :] / unit
-        return JointRows(names, E, k, unit * by_load, unit * constant, terms.F[own.start :], dF_N, dF_T, dF_E, theta)
+        begin, breakaway = np.array([[float(x.sliding(0.0)), float(x.breakaway)] for x in self.rows]).T
+        return JointRows(names, E, k, unit * by_load, unit * constant, terms.F[own.start :], dF_N, dF_T, dF_E, begin, breakaway, theta)
 
     def acting(self, terms: EffortTerms, a: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Generalized forces of the friction where nothing else holds; a: accelerations without it."""

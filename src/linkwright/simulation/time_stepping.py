@@ -35,6 +35,7 @@ from linkwright.integrators import (
     integrate,
     python_kernel,
 )
+from linkwright.integrators.dry_friction import GIVEN
 from linkwright.kernels.kernels import Kernels, Variant
 from linkwright.mechanics.closing.newton import counted_references
 from linkwright.mechanics.constraints.loops import scale
@@ -549,16 +550,17 @@ class Evaluator:
     def _rubbing(self, row: np.ndarray, rates: np.ndarray) -> HeldStops:
         """Efforts of joint friction and pushes of what holds at one row."""
         p, law = self.setup.problem, self.setup.problem.friction
-        every, slides, shares = self.terms(row), [e.slide for e in p.rests], [e.share for e in p.rests]
-        x = every.of([e.row for e in p.rests], slides, shares)
+        every = self.terms(row)
+        x = every.of([e.row for e in p.rests], [e.slide for e in p.rests], [e.share for e in p.rests])
         X = x.X[:, p.nq : p.nq + p.nv]
         u = x.J @ row[p.nq : p.nq + p.nv]
         w = np.array(law.speed)
         creeping = -np.clip(u / np.where(w > 0.0, w, 1.0), -1.0, 1.0)
-        theta = np.where(w == 0.0, law.sign, np.where(w < 0.0, -x.turns, creeping))
+        slides = np.where(np.array(law.kind) == GIVEN, x.turns, 1.0)
+        theta = np.where(w == 0.0, law.sign * slides, np.where(w < 0.0, -x.turns, creeping))
         found = solved(law, theta, x.J @ X.T, x.J @ rates[p.nq : p.nq + p.nv] + x.k, x.F, x.dF)
         push = np.full(len(u), np.nan) if found is None else found.p
-        return HeldStops(push, x.J + np.array([share * every.J[slide] for slide, share in zip(slides, shares, strict=True)]), x.X, found)
+        return HeldStops(push, x.J + np.array([e.share * every.J[e.slide] for e in p.rests]), x.X, found)
 
     def accelerations(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
         p = self.setup.problem

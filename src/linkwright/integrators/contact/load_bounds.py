@@ -25,7 +25,7 @@ MOST_TRIED = 4096  # combinations of states
 
 @dataclass(frozen=True)
 class LoadBounds:
-    """Bounds of the FRICTION blocks, in their order; theta: p = theta B where that is known already, else nan."""
+    """Bounds of the FRICTION blocks, in their order; theta: p = theta B where that is known already, else nan; slides: share in slip."""
 
     rows: np.ndarray  # in W
     by_load: np.ndarray
@@ -33,6 +33,7 @@ class LoadBounds:
     F: np.ndarray  # (blocks, 3)
     dF: np.ndarray  # (blocks, rows of W, 3)
     theta: np.ndarray
+    slides: np.ndarray
 
     def at(self, p: np.ndarray) -> np.ndarray:
         """B at some efforts."""
@@ -120,7 +121,7 @@ def _efforts(
             r, c = int(first[i]), int(code[i])
             if kind == FRICTION:
                 k = own[r]
-                theta = bounds.theta[k] if np.isfinite(bounds.theta[k]) else (0.0, 0.0, 1.0, -1.0)[c]
+                theta = bounds.theta[k] if np.isfinite(bounds.theta[k]) else (0.0, 0.0, 1.0, -1.0)[c] * bounds.slides[k]
                 if c != 1:
                     K[r] -= theta * slopes[k]
                     left[r] -= theta * B[k]

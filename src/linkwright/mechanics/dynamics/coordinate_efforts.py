@@ -34,7 +34,7 @@ class EffortTerms(NamedTuple):
     X: Any  # (n, nq + nv + 1) changes of dq/dt and v, and of the drivers' power, by a unit effort in each row
     F: Any  # (n, 3) force in the joint of each row without these efforts
     dF: Any  # (n, 3 n) by effort j in columns 3 j to 3 j + 2
-    turns: Any  # (n,) tanh(u / speed) of friction that is smooth, the last rows; else 0
+    turns: Any  # (n,) of rows that rub: share of the bound at which they slide, times tanh(u / speed) of smooth ones; else 0
 
     def of(self, rows: Sequence[int], slides: Sequence[int] = (), shares: Sequence[float] = ()) -> EffortTerms:
         """The terms of some rows. An effort in a row that slides acts by a share along another row too (`slides`; -1: none)."""
@@ -112,10 +112,13 @@ class EffortRows(NamedTuple):
         return len(self.held) + 2 * self.touches
 
     def turns(self, place: Instant, J: Any) -> Any:
-        """tanh(u / speed) of smooth friction, whose rows are those after the `held` ones."""
+        """Share of its bound with which friction slides at the speeds of its rows, against them; smooth friction with its sign."""
         laws = {x.name: x for x in forces.friction_rows(place.skel.tree.description)}
-        own = [*([None] * self.first), *(laws.get(r.coordinate) for r in self.own)]
-        return np.array([0.0 if x is None or x.sticks else np.tanh(row @ place.v / x.speed) for x, row in zip(own, J, strict=True)])
+        out: list[Any] = [0.0] * self.first
+        for r, row in zip(self.own, J[self.first :], strict=True):
+            x, v = laws[r.coordinate], row @ place.v
+            out.append(x.sliding(v) * (1.0 if x.sticks else np.tanh(v / x.speed)))
+        return np.array(out)
 
     def at(self, place: Instant) -> CoordinateRows:
         held = open_rows(place.loops, place, self.held, self.touches > 0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from linkwright.model.coordinates import joint_part
 from linkwright.model.description import Description, Friction
 
@@ -13,9 +15,19 @@ class FrictionRow(NamedTuple):
 
     name: str  # of the coordinate, as the model has it
     joint: str
-    by_load: Any  # c: mu times the lever
-    constant: Any  # C
+    by_load: Any  # c: mu times the lever, at rest
+    constant: Any  # C, at rest
     speed: Any  # over which it turns round, and never sticks; 0: it sticks
+    breakaway: Any = 1.0  # both over their values in fast sliding
+    stribeck: Any = 0.0  # over which they fall; 0: at once
+
+    def sliding(self, v: Any) -> Any:
+        """Share of its bound at rest with which it slides at a speed."""
+        if isinstance(self.breakaway, (int, float)) and self.breakaway == 1.0:
+            return 1.0
+        if isinstance(self.stribeck, (int, float)) and self.stribeck == 0.0:
+            return 1.0 / self.breakaway
+        return (1.0 + (self.breakaway - 1.0) * np.exp(-((v / self.stribeck) ** 2))) / self.breakaway
 
     @property
     def sticks(self) -> bool:
@@ -28,7 +40,8 @@ def friction_row(d: Description, f: Friction) -> FrictionRow | None:
     if len(part.entries) > 1:
         return None
     lever = f.radius if part.kinds == {"angle"} else 1.0
-    return FrictionRow(f.joint, part.joint.name, f.mu * lever, f.coulomb, f.speed)
+    more = f.breakaway
+    return FrictionRow(f.joint, part.joint.name, f.mu * lever * more, f.coulomb * more, f.speed, more, f.stribeck)
 
 
 def friction_rows(d: Description) -> tuple[FrictionRow, ...]:

@@ -150,7 +150,8 @@ def rubbing_effort(loads: Loads, f: Friction) -> Any:
     joint, (i,) = part
     lever = f.radius if part.kinds == {"angle"} else 1.0
     F = loads.reaction(joint.name).force
-    return -f.mu * lever * np.sqrt(F @ F) * np.tanh(place.speed(joint, i) / f.smooth_speed)
+    v = place.speed(joint, i)
+    return -f.mu * f.falling(v) * lever * np.sqrt(F @ F) * np.tanh(v / f.smooth_speed)
 
 
 __all__ = [

@@ -4,7 +4,7 @@ The equivalent tree of a transmission has losses besides those of the format.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +38,14 @@ def never_stuck(d: Description) -> list[Loss]:
     own = [x for x in d.frictions if not x.smooth]
     dry = [Loss(x.name, "friction that sticks: there it creeps, because it turns round over a speed") for x in own if x.coulomb]
     return [*dry, *(Loss(x.name, "friction by the load of the joint, which is left out there") for x in d.rubbing)]
+
+
+def of_constant_friction(f: elements.Friction) -> Iterator[str]:
+    """What is lost of a friction where one constant is all there is."""
+    if float(f.mu):
+        yield "friction by the load of the joint"
+    if float(f.coulomb) and float(f.breakaway) > 1.0:
+        yield "breakaway: at rest it has the friction of sliding there"
 
 
 class Loss(NamedTuple):

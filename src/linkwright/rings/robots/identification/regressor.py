@@ -225,7 +225,7 @@ class TwistHistory:
         S = self.joint_row(joint)
         v = np.einsum("nd,nd->n", S, self.speed)
         f = friction_of(self.system.description, joint)
-        smooth = np.tanh(v / (SMOOTH if f is None else float(f.smooth_speed)))
+        smooth = np.tanh(v / SMOOTH) if f is None else f.falling(v) * np.tanh(v / float(f.smooth_speed))
         laws = {"coulomb": smooth, "viscous": v, "load": smooth}
         if load is not None:
             laws["load"] = smooth * np.linalg.norm(load, axis=1)

@@ -21,7 +21,7 @@ from linkwright.api import Instant, System, compiled_of, elements, forces, lengt
 from linkwright.api import description as model
 from linkwright.rings.exchange.writing.acted_coordinates import acted
 from linkwright.rings.exchange.writing.elementary_joints import is_free, pieces
-from linkwright.rings.exchange.writing.losses import Loss
+from linkwright.rings.exchange.writing.losses import Loss, of_constant_friction
 
 FORMAT = "mjcf"  # in `formats` of an element
 WORLD = "world axes"  # the site at the origin in whose axes loads are given
@@ -90,8 +90,8 @@ def _in_joint(out: MujocoForces, system: System, thing: Any) -> str:
         return names
     if isinstance(thing, model.TorsionSpring) and not float(thing.stiffness) > 0.0:
         return "a spring without stiffness"
-    if isinstance(thing, model.Friction) and float(thing.mu):
-        out.lost.append(Loss(thing.name, "friction by the load of the joint"))
+    if isinstance(thing, model.Friction):
+        out.lost += [Loss(thing.name, reason) for reason in of_constant_friction(thing)]
     for name in names:
         values = out.joints.setdefault(name, {})
         if isinstance(thing, model.TorsionSpring):

@@ -10,7 +10,7 @@ from linkwright.api import System, belt_constraints, compiled_of, coupling_const
 from linkwright.api import description as model
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.rings.exchange.writing.acted_coordinates import acted
-from linkwright.rings.exchange.writing.losses import Loss
+from linkwright.rings.exchange.writing.losses import Loss, of_constant_friction
 from linkwright.rings.exchange.writing.robots.links_and_joints import Robot, RobotJoint
 
 
@@ -116,8 +116,8 @@ PIECES: dict[str, Any] = {"stiffness": _spring, "damping": _damper, "friction": 
 
 def _lost_of(x: Any) -> Iterator[str]:
     """Parts of an element that a joint of the file cannot have."""
-    if isinstance(x, model.Friction) and float(x.mu):
-        yield "friction by the load of the joint"
+    if isinstance(x, model.Friction):
+        yield from of_constant_friction(x)
     if isinstance(x, model.Stop) and float(x.restitution):
         yield "the rebound from a stop"
 
