@@ -29,7 +29,7 @@ def test_batches_begin_together(wiper):
 
 
 def test_batches_refuse_options_of_single_runs(wiper):
-    given = {"events": ["A"], "off": ["C"], "certify": True}
+    given = {"events": ["A"], "off": ["C"], "certify": True, "contact": "stepping"}
     assert set(given) == set(NOT_OF_A_BATCH)
     for name, value in given.items():
         with pytest.raises(lw.UsageError, match=f"a batch has no `{name}`. Simulate the runs one by one"):
@@ -93,6 +93,6 @@ def test_the_signature_of_a_run_is_the_list_of_its_options(call) -> None:
 def test_the_types_of_options_are_of_the_same_list() -> None:
     """`RunOptions`, which editors and type checkers read, has the names of `Options` in their order."""
     assert list(RunOptions.__annotations__) == [x.name for x in fields(Options)]
-    assert NOT_OF_A_BATCH == ("events", "off", "certify")
+    assert NOT_OF_A_BATCH == ("events", "off", "certify", "contact")
     explained = " ".join((inspect.getdoc(lw.System.simulate) or "").split())
     assert all(about(x.name) in explained for x in fields(Options))

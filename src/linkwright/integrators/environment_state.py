@@ -21,6 +21,7 @@ class RowInputs(Record):
     state: Floats  # coordinates and speeds
     t: Floats
     tau: Floats
+    motion: Floats  # drive, speed, acceleration of prescribed motions
     near: Floats  # references of the cut joints
     interval: Floats  # the length of the step and the velocities before it, where the rates read them
     earlier: Floats
@@ -162,6 +163,7 @@ class Environment(Record):
     residual: float
     problems: float
     harder: float
+    motions: Floats = sized("motions")  # prescribed ones in the middle of a step, and at its end
     before: Floats = sized("n")  # state before the step
     K: Matrix = sized("stages", "n")  # derivatives of the stages
     change: Floats = sized("nv")  # of v, by the midpoint rule

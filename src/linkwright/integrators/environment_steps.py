@@ -64,11 +64,13 @@ def revealed(e: Environment, row: int, status: int) -> int:
 # -------------------------------------------------------------------- steps
 
 
-def load(e: Environment, number: Column, row: Column, pushes: Column, marks: Column) -> None:
+def load(e: Environment, number: Column, row: Column, motions: Column, pushes: Column, marks: Column) -> None:
     """A row that is to be stepped; in lanes also those that are not, as their neighbors' kernels see them."""
     x = e.rates.x
     for i in range(len(x.row)):
         x.row[i] = row[i]
+    for i in range(len(e.motions)):
+        e.motions[i] = motions[i]
     for i in range(len(e.p)):
         e.p[i] = pushes[i]
     e.depth = marks[0]
@@ -122,6 +124,7 @@ def step(
     efforts: Column,
     code: IntColumn,
     chosen: IntColumn,
+    motions: Column,
     pushes: Column,
     marks: Column,
     h: float,
@@ -129,7 +132,7 @@ def step(
 ) -> None:
     """Steps of h of an environment that is chosen and has not failed."""
     x = e.rates.x
-    load(e, number, row, pushes, marks)
+    load(e, number, row, motions, pushes, marks)
     for i in range(len(x.tau)):
         x.tau[i] = efforts[i]
     if chosen[0] != 0 and code[0] <= 0:
@@ -143,6 +146,7 @@ def roll(
     row: Column,
     code: IntColumn,
     chosen: IntColumn,
+    motions: Column,
     pushes: Column,
     marks: Column,
     given: Rows,
@@ -153,7 +157,7 @@ def roll(
 ) -> None:
     """The same again and again, each time with the next row of `given` efforts; the state into the next row of `states`."""
     x = e.rates.x
-    load(e, number, row, pushes, marks)
+    load(e, number, row, motions, pushes, marks)
     going = chosen[0] != 0 and code[0] <= 0
     if going:
         code[0] = 0
@@ -198,6 +202,7 @@ def step_new(
     efforts: Column,
     code: IntColumn,
     chosen: IntColumn,
+    motions: Column,
     pushes: Column,
     marks: Column,
     gaps: Column,
@@ -217,5 +222,5 @@ def step_new(
     if not gaps[0] < ADMITTED or not gaps[1] < ADMITTED:
         return REFUSED
     code[0] = 0
-    step(e, number, row, efforts, code, chosen, pushes, marks, h, count)
+    step(e, number, row, efforts, code, chosen, motions, pushes, marks, h, count)
     return code[0]

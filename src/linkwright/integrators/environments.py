@@ -86,6 +86,7 @@ class Environments:
         qdot: StepKernel | None = None,
         settling: StepKernel | None = None,
         one_sided: OneSided | None = None,
+        drivers: int = 0,
         read: bool = False,
         often: bool = True,
         limit: int | None = None,
@@ -102,6 +103,7 @@ class Environments:
         self.efforts = np.zeros((n, problem.nv))
         self.codes, self.chosen = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)
         self.numbers = np.arange(n, dtype=float)
+        self.motions = np.zeros((n, 2 * 3 * drivers))  # value, speed and acceleration of each, in the middle of a step and at its end
         self.impulses = np.zeros((n, one_sided.rows))  # of the last step, where the next one starts
         self.marks = np.zeros((n, len(MARKS)))
         self.h = 0.0  # the length of the last steps
@@ -154,8 +156,8 @@ class Environments:
             if last != (length, substeps):
                 last = (length, substeps)
                 self.h = length
-                run.number(8, length)
-                run.number(9, substeps)
+                run.number(9, length)
+                run.number(10, substeps)
             code = int(run()[0])
             if code:
                 last = ()  # others may step this environment now
@@ -195,7 +197,8 @@ class _StepWorker:
 
     def __init__(self, of: Environments):
         self.of, self.backs = of, list[Callback]()
-        self.given = (of.numbers[:, None], of.rows, of.efforts, of.codes[:, None], of.chosen[:, None], of.impulses, of.marks)
+        self.given = (of.numbers[:, None], of.rows, of.efforts, of.codes[:, None], of.chosen[:, None])
+        self.given = (*self.given, of.motions, of.impulses, of.marks)
         again = {"rates_again": self._again(of.problem.rates), "project_again": self._again(of.settling), "hard": self._hard()}
         self.layouts = {lanes: _layout(of, lanes, again) for lanes in {1, of.lanes}}
         self._step = self.bound(loops.step, of.lanes, *self.given, 0.0, 0)
@@ -257,8 +260,8 @@ class _StepWorker:
         """Steps of some environments."""
         run = self._step
         if self._length != (h, substeps):
-            run.number(7, h)
-            run.number(8, substeps)
+            run.number(8, h)
+            run.number(9, substeps)
             self._length = h, substeps
         run(first, count)
         self.raise_mistakes()
@@ -285,6 +288,7 @@ def _layout(of: Environments, lanes: int, again: Mapping[str, Any]) -> Layout:
     near = n + 1 + problem.near_at
     row = {"row": (0, n_in), "state": (0, n), "t": (n, 1), "tau": (n + 1, problem.nv), "near": (near, problem.n_near)}
     if problem.whole_steps:
+        row["motion"] = (n + 1 + problem.nv, of.motions.shape[1] // 2)
         row |= {"interval": (n_in - problem.nv - 1, 1), "earlier": (n_in - problem.nv, problem.nv)}
     state = {"state": (0, n), "gap": (n, 1), "rate_gap": (n + 1, 1)}
     outputs = {"rates": _rates(of), "project": state, "halve": state, "turns": {"near": (0, problem.n_near)}}
@@ -311,6 +315,7 @@ def _layout(of: Environments, lanes: int, again: Mapping[str, Any]) -> Layout:
         "stages": 1 if table is None else table.stages,
         "width": 0 if table is None else len(table.c),
         "nv": problem.nv,
+        "motions": of.motions.shape[1],
         "middle": int(table is None),
         "n_unit": len(problem.quaternions),
         "read": int(of.read),

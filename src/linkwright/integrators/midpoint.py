@@ -87,6 +87,8 @@ def half_way(e: Environment, h: float) -> int:
         x.earlier[i] = e.before[e.nq + i]
     outcome = drift(e, 0.5 * h)
     x.t[0] = e.began + 0.5 * h
+    for i in range(len(x.motion)):
+        x.motion[i] = e.motions[i]
     if e.projects == 0:
         normalize(e)
         return outcome
@@ -114,6 +116,8 @@ def whole_way(e: Environment, h: float) -> int:
     for i in range(n, len(e.before)):
         x.state[i] = e.change[i - n]
     x.t[0] = e.began + h
+    for i in range(len(x.motion)):
+        x.motion[i] = e.motions[len(x.motion) + i]
     return outcome
 
 

@@ -33,6 +33,9 @@ CONSERVED = 1e-6  # share of the momentum below which that of a free flight coun
 BALANCED = 1e-6  # share of the energy exchanged below which the balance holds
 MOST_PASSAGES = 12  # listed
 DEPTH = 1e-9  # of the size: surfaces that sink in deeper
+STEPPED_DEPTH = 1e-11  # of the size, of runs by steps: positions are put out of what is deeper than 1e-12
+STEPPED_LAW = 1e-6  # residual of the problems of impulses
+STEPPED_GAIN = 1e-3  # share of the energy exchanged that a step may seem to give back: steps are of first order
 LAW = 1e-8  # residual of the contact problems, and forces beyond the laws of contact and of dry friction
 
 
@@ -100,6 +103,9 @@ class Certificate(Result):
     friction_changes: int = 0  # of their states
     friction_excess: float = 0.0  # efforts beyond their bounds or along the slip, relative to the bound
     friction_shared: str = ""  # joints that stick together
+    stepping: bool = False  # by equal steps with impulses: then what contact takes is what the balance of energy leaves
+    problems: int = 0  # of impulses
+    harder: int = 0  # those of them that later stages of the solver solved
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "notes": list(self.notes), "branch_doubts": list(self.branch_doubts)}
@@ -117,7 +123,25 @@ class Certificate(Result):
         return Check.of("run", self.status in ("finished", "event"), f"{self.status}: {self.message}")
 
     @property
+    def _stepped(self) -> tuple[Check, ...]:
+        """The same of a run by steps."""
+        loops = f"open by at most {self.position_residual:.1e} (end {self.position_residual_end:.1e}) of the size {self.size:.3g} m"
+        speeds = f"off the loops by at most {self.velocity_residual:.1e} (end {self.velocity_residual_end:.1e}) of the largest speed"
+        energy = f"contact gives back at most {self.energy_imbalance:.1e} J between samples of {self.energy_turned_over:.3g} J exchanged"
+        ok = self.touch_depth < STEPPED_DEPTH * self.size and self.touch_residual < STEPPED_LAW
+        text = f"{counted(self.problems, 'problem')}, {self.problems - self.harder} by the first stage, residual at most "
+        text += f"{self.touch_residual:.1e}, at most {self.touch_depth:.1e} m deep"
+        return (
+            _under("loops", self.position_residual, CLOSED_GIVEN, loops),
+            _under("velocities", self.velocity_residual, CLOSED_GIVEN, speeds),
+            Check.below("energy", self.energy_imbalance, STEPPED_GAIN * max(self.energy_turned_over, 1e-12), energy),
+            Check.of("contact", ok, text, value=self.touch_depth, limit=STEPPED_DEPTH * self.size),
+        )
+
+    @property
     def _measured(self) -> tuple[Check, ...]:
+        if self.stepping:
+            return self._stepped
         loops = f"open by at most {self.position_residual:.1e} (end {self.position_residual_end:.1e}) of the size {self.size:.3g} m"
         speeds = f"off the loops by at most {self.velocity_residual:.1e} (end {self.velocity_residual_end:.1e}) of the largest speed"
         energy = (
@@ -154,6 +178,8 @@ class Certificate(Result):
 
     @property
     def _branch(self) -> Check:
+        if self.stepping:
+            return Check("branch", "passed", "steps follow the branch of the start; singular positions are not looked for")
         none = "no loops" if self.steps else "not decided"
         text = f"{self.branch_start or none} -> {self.branch_end or none}, {counted(self.passages, 'passage')}"
         if not self.branch_doubts:
@@ -209,6 +235,10 @@ class Certificate(Result):
             f"{self.evaluations} evaluations, {self.fallbacks} by the rank-revealing path"
             + (f"; {self.break_points} ended on break points" if self.break_points else "")
         )
+        if self.stepping:
+            lines.append(f"  contact        takes {self.sliding_loss:.4g} J by impacts and sliding")
+            lines += [f"  estimate       by comparison with {self.estimated_by}"] if self.estimated_error is not None else []
+            return (*lines, *(f"  note           {n}" for n in self.notes))
         lines.append(
             f"  singularity    smallest singular value of J {self.smallest_singular_value:.2e}, of the dependent part "
             f"{self.smallest_dependent:.2e}, of the independent part {self.smallest_independent:.2e}"

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 LOOSE = 1e-5  # tolerance from which on order 5 needs fewer evaluations than order 8
+STEPPING = "stepping"
+CONTACT = ("events", STEPPING)
 SAMPLES = 500  # of a run, if nothing else is said
 WIDE = 100  # columns of a docstring
 
@@ -67,6 +69,7 @@ class RunOptions(BatchOptions, total=False):
     events: Sequence[Any]
     off: Sequence[str]
     certify: bool
+    contact: str | None
 
 
 def _option(default: Any, about: str, objects: str = "") -> Any:
@@ -120,6 +123,9 @@ class Options:
     events: Any = _option((), "lw.events.when(...), names of channels or functions, in a list")
     off: Sequence[str] = _option((), "constraints that are switched off at the start")
     certify: bool = _option(False, "True to run again with half the step and report the error")
+    contact: str | None = _option(
+        None, "how contacts and stops act: events (default) locates every impact, stepping takes equal steps of `step` with impulses"
+    )
 
     @property
     def method(self) -> Method:
@@ -241,6 +247,10 @@ def checked(given: Options) -> Options:
     bounds = {n: time_of(n, x) if isinstance(x := getattr(given, n), str) else number(n, x) for n in ("smallest_step", "largest_step")}
     if progress is not None and not isinstance(progress, bool) and not callable(progress):
         raise UsageError(f"progress is True, False or a function of t, not {progress!r}.", name="progress", value=progress)
+    if given.contact not in (None, *CONTACT):
+        raise UsageError(
+            f"contact is 'events' or 'stepping', not {given.contact!r:.60}.", name="contact", value=given.contact, allowed=CONTACT
+        )
     stabilizer = stabilizers.create(given.stabilizer)
     tolerance = number("tolerance", given.tolerance)
     for name in ("drive", "wrench"):

@@ -224,7 +224,7 @@ class Proof:
             tolerance=o.tolerance if o.adaptive else None,
             stabilizer=sim.pieces[0].evaluator.setup.stabilizer_text,
             formulation=o.formulated,
-            engine=engine(sim),
+            engine=engine(o.engine, sim.pieces[0].evaluator.setup),
             inputs=sim.pieces[0].evaluator.setup.actuation.how,
             notes=(*sim.notes, *(x for x in doubts if x not in sim.notes)),
             branch_doubts=doubts,

@@ -52,11 +52,12 @@ from linkwright.simulation.impacts import approaches, jammed, onto, struck
 from linkwright.simulation.instant_rows import InstantRows, OneSided, one_sided
 from linkwright.simulation.joint_friction import JointFriction
 from linkwright.simulation.kernel_rows import entries
-from linkwright.simulation.options import Options, checked, sample_times, time_of
+from linkwright.simulation.options import STEPPING, Options, checked, sample_times, time_of
 from linkwright.simulation.proof import ENDED, Proof
 from linkwright.simulation.rests import Known, Rest, rest
 from linkwright.simulation.run_records import trajectory
 from linkwright.simulation.start_states import closed_for
+from linkwright.simulation.stepped_run import stepped
 from linkwright.simulation.time_stepping import Evaluator
 from linkwright.text.units import LENGTH
 from linkwright.text.units import shown as shown_kind
@@ -94,6 +95,9 @@ def run_from(system: Compiled, begin: DrivenStart, duration: Any, options: Optio
         return simulation(system, begin.state if other is None else other, duration, replace(options, **changed))
 
     run = simulation(system, begin.state, duration, options, begin.bound)
+    if run.options.contact == STEPPING:
+        with Bar(run.start.t, run.t_end, *shown(run.options.progress)) as bar:
+            return stepped(run, bar)
     again = Rerun(make, run.options.method)
     try:
         status = run.go()

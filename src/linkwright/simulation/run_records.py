@@ -34,6 +34,7 @@ from linkwright.text.units import KINDS, shown
 
 if TYPE_CHECKING:
     from linkwright.simulation.run import RunPiece, Simulation
+    from linkwright.simulation.time_stepping import Setup
 
 
 WORKS = ("work.in", "work.loads", "work.lost", "work.contact")
@@ -72,7 +73,7 @@ def trajectory(sim: Simulation) -> Trajectory:
         columns=columns,
         arrays=arrays,
         events=tuple(RunEvent(time, name, values) for time, name, values in sim.happened),
-        settings=settings(sim),
+        settings=settings(sim, sim.pieces[0].evaluator.setup),
         origin=sim.start.q,
         loops=loops,
     )
@@ -234,9 +235,9 @@ def _moving(sim: Simulation) -> list[tuple[np.ndarray, Any]]:
     return [(p.solution.y[:, s], x.actuation) for p, s, x in zip(sim.pieces, spans, setups, strict=True)]
 
 
-def settings(sim: Simulation) -> dict[str, Any]:
+def settings(sim: Simulation, setup: Setup) -> dict[str, Any]:
     """How the run was made, in plain texts and numbers."""
-    o, setup = sim.options, sim.pieces[0].evaluator.setup
+    o = sim.options
     loop = setup.actuation.equations.control
     return {
         **({} if loop is None else {"control": facts_of(loop).as_dict()}),
@@ -247,7 +248,7 @@ def settings(sim: Simulation) -> dict[str, Any]:
         "tolerance": o.tolerance if o.adaptive else None,
         "stabilizer": dict(setup.stabilizer),
         "formulation": o.formulated,
-        "engine": engine(sim),
+        "engine": engine(o.engine, setup),
         "drive": {name: str(d) for name, d in sim.driven.items()},
         "off": list(sim.off),
         "events": [w.label for w in sim.events],
@@ -255,12 +256,11 @@ def settings(sim: Simulation) -> dict[str, Any]:
     }
 
 
-def engine(sim: Simulation) -> str:
+def engine(asked: str | None, setup: Setup) -> str:
     """native or python, of the loop and of the kernels."""
     from linkwright.compiler import native as machine_code
 
-    setup = sim.pieces[0].evaluator.setup
-    loop = "native" if sim.options.engine != "python" and machine_code.available() else "python"
+    loop = "native" if asked != "python" and machine_code.available() else "python"
     native = setup.problem.rates.address and setup.kernels.engine == "native" and machine_code.available()
     kernels = "native" if native else "interpreted"
     return loop if (loop == "native") == (kernels == "native") else f"{loop} loop, {kernels} kernels"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +15,7 @@ from linkwright.errors import UsageError, counted
 from linkwright.integrators import Problem, StepKernel
 from linkwright.integrators.environments import MIDPOINT, Environments, OneSided, scheme_of
 from linkwright.integrators.problem import Tableau
-from linkwright.kernels.kernels import Variant
+from linkwright.kernels.kernels import Kernels, Variant
 from linkwright.mechanics.contact import contact_gaps, contact_terms
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model.coordinates import JointCoordinate
@@ -56,21 +56,23 @@ def equations(core: Compiled, middle: bool = False) -> StepEquations:
     known = EQUATIONS.of(core)
     if middle not in known:
         core.kernels.need_masses()
-        known[middle] = _equations(core, middle)
+        kernels = core.kernels.variant(Variant(without=rigid_stops.released(core.loops.skel))) if middle else core.kernels
+        known[middle] = step_equations(core, kernels, one_sided_rows(core) if middle else None)
     return known[middle]
 
 
-def _equations(core: Compiled, middle: bool) -> StepEquations:
-    skel, row = core.loops.skel, RowLayout.of(core, timed=middle).mechanism
-    rows = one_sided_rows(core) if middle else OneSidedRows()
-    kernels = core.kernels.variant(Variant(without=rigid_stops.released(skel))) if middle else core.kernels
-    step = MidpointStep(rows) if middle else None
+def step_equations(core: Compiled, kernels: Kernels, rows: OneSidedRows | None) -> StepEquations:
+    """Those of a variant; `rows`: what holds one way in steps by the midpoint rule, None for an explicit method."""
+    middle, skel = rows is not None, core.loops.skel
+    row = RowLayout.of(core, timed=middle, drivers=len(kernels.chosen.drivers)).mechanism
+    step = None if rows is None else MidpointStep(rows)
     rates = kernels.get("loop_rates") if step is None else midpoint_kernel(kernels, step)
     answer = kernels.fallbacks["loop_rates"] if step is None else partial(step.rank_revealing, kernels)
-    projection = kernels.get("loop_projection") if len(kernels.loops.row_scale) else None
+    closed = len(kernels.loops.row_scale) + len(kernels.chosen.drivers) > 0
+    projection = kernels.get("loop_projection") if closed else None
     closing = kernels.fallbacks["loop_projection"]
     settling = None if projection is None or not middle else step_kernel(kernels.get("loop_settling"), closing, row)
-    gaps = gaps_kernel(kernels, rows) if rows.blocks else None
+    gaps = gaps_kernel(kernels, rows) if rows is not None and rows.blocks else None
     cut = [joints.create(j.type, j.options) for j in (skel.tree.description.joint(n) for n in skel.tree.cuts)]
     turns = any("angle" in jt.coordinate_kinds for jt in cut)
     values = {name: np.zeros(row.sizes[name]) for name in row.parameters}
@@ -90,17 +92,19 @@ def _equations(core: Compiled, middle: bool) -> StepEquations:
     read = any(reads_turns(k.inputs) for k in (rates, projection, gaps) if k is not None)
     often = any(jt.coordinate_kinds.count("angle") > 1 for jt in cut)
     mapped = _qdot_kernel(core, row) if row.sizes["q"] != row.sizes["v"] else None
-    one_sided = OneSided(rows.kinds, None if gaps is None else step_kernel(gaps, None, row), float(core.loops.kappa))
-    return StepEquations(problem, mapped, settling, one_sided, rows, read, often, row)
+    own = OneSidedRows() if rows is None else rows
+    one_sided = OneSided(own.kinds, None if gaps is None else step_kernel(gaps, None, row), float(core.loops.kappa))
+    return StepEquations(problem, mapped, settling, one_sided, own, read, often, row)
 
 
-def one_sided_rows(core: Compiled) -> OneSidedRows:
-    """What holds one way in a mechanism."""
+def one_sided_rows(core: Compiled, given: Collection[str] = ()) -> OneSidedRows:
+    """What holds one way in a mechanism, but for ends of coordinates whose motion is `given`."""
     skel, touches = core.loops.skel, core.kernels.touches
+    ends = tuple(e for e in rigid_stops.ends_of(skel) if e.coordinate not in given)
     if not touches:
-        return OneSidedRows(rigid_stops.ends_of(skel))
-    at = contact_gaps(skel, core.start.q), contact_terms(skel, core.start.q, core.start.v)["J"]
-    return OneSidedRows(rigid_stops.ends_of(skel), len(touches), len(at[1]) // len(at[0]["g"]))
+        return OneSidedRows(ends)
+    g, J = contact_gaps(skel, core.start.q)["g"], contact_terms(skel, core.start.q, core.start.v)["J"]
+    return OneSidedRows(ends, len(touches), len(J) // len(g))
 
 
 def _qdot_kernel(core: Compiled, row: RowLayout) -> StepKernel:
@@ -132,10 +136,16 @@ def _scheme(core: Compiled, integrator: Any) -> Tableau | None:
 def environments(core: Compiled, integrator: Any, n: int, threads: int | None = None) -> Environments:
     """Memory of n environments of a mechanism."""
     table = _scheme(core, integrator)
-    eq = equations(core, table is None)
     engine = "python" if core.engine == "python" else None
+    return made_environments(equations(core, table is None), table, n, threads, engine)
+
+
+def made_environments(
+    eq: StepEquations, table: Tableau | None, n: int, threads: int | None = None, engine: str | None = None, drivers: int = 0
+) -> Environments:
+    """The same of equations at hand, with so many prescribed motions."""
     options: dict[str, Any] = {"qdot": eq.qdot, "settling": eq.settling, "one_sided": eq.one_sided, "read": eq.read, "often": eq.often}
-    return Environments(eq.problem, table, n, limit=threads, engine=engine, **options)
+    return Environments(eq.problem, table, n, limit=threads, engine=engine, drivers=drivers, **options)
 
 
 def interval(dt: Any, substeps: Any) -> float:

@@ -252,6 +252,22 @@ class Gaps(NamedTuple):
         return {"gap": self.rows.read(eq.loops, at)[0]}
 
 
+class Rows(NamedTuple):
+    """Gaps and J of what holds one way."""
+
+    rows: OneSidedRows
+
+    def __call__(self, eq: Equations, q: Any, v: Any, t: Any, near: Any) -> dict[str, Any]:
+        skel = eq.loops.skel
+        gap, J = self.rows.read(eq.loops, Instant.moving(skel, motion(skel, q, v), t[0], skel.unpack(q, near)))
+        return {"gap": gap, "J": J}
+
+
+def rows_kernel(kernels: Kernels, rows: OneSidedRows) -> Kernel:
+    """The kernel of gaps and J."""
+    return compiled(kernels, "one_sided_rows", Rows(rows), rows.key, False)
+
+
 def midpoint_kernel(kernels: Kernels, step: MidpointStep) -> Kernel:
     """The kernel of a step, with the rank-revealing path behind it."""
     answer = partial(step.rank_revealing, kernels)

@@ -210,3 +210,75 @@ def test_other_integrators_are_refused_where_something_holds_one_way():
         s.stepper(2, integrator="rk4")
     fixed = flying({"c": {"between": ["floor", "rim"]}}, {"rim": {"circle": "b.O", "radius": 0.1}})
     assert lw.compile(lw.load(fixed)).stepper(1).environments.one_sided.kinds
+
+
+# ---------------------------------------------------------------- runs
+
+
+def test_a_run_by_steps_has_the_channels_and_events_of_a_run():
+    """The sliding disk: friction mu m g, heat m v^2 / 6, sticking at 2 v / (7 mu g) of a sphere or v / (3 mu g) of a disk."""
+    run = lw.load({**disk(0.1, mu=0.3), "start": {"base.y": 0.1, "base.vx": 2}}).simulate(1, contact="stepping", step="1 ms")
+    (event,) = run.events
+    assert event.name == "step sticks" and abs(event.time - 2.0 / (3.0 * 0.3 * G)) < 1e-3
+    sliding = run.t < event.time - 1e-3
+    np.testing.assert_allclose(run["step.force"], G, rtol=1e-9)
+    np.testing.assert_allclose(run["step.friction"][sliding], 0.3 * G, rtol=1e-9)
+    assert set(run["step.state"][sliding]) == {2.0} and run["step.state"][-1] == 1.0
+    assert run["step.slip"][0] == pytest.approx(-2.0) or run["step.slip"][0] == pytest.approx(2.0)
+    assert abs(run["step.slip"][-1]) < 1e-12 and np.abs(run["step.gap"]).max() < 1e-12
+    assert run["work.contact"][-1] == pytest.approx(2.0**2 / 6.0, rel=1e-9) and len(run) == 1001
+    c = run.certificate
+    assert c.ok and c.stepping and c.touch_depth < DEPTH and c.problems == 1000 and c.estimated_error < 1e-4
+
+
+def test_a_run_by_steps_comes_to_the_run_from_event_to_event():
+    """Forces, loads and what contact takes: of the leg at 1 ms, within the first order of its steps."""
+    s = lw.compile(lw.load(sprung()))
+    q, v = dropped(s)
+    exact = s.simulate(s.state(q, v), 0.5, tolerance=1e-10)
+    run = s.simulate(s.state(q, v), 0.5, contact="stepping", step=1e-3, sample_interval="5 ms")
+    assert [x.name for x in run.events][:3] == ["foot touches", "foot slips", "foot sticks"] and len(run) == 101
+    times = [(a.time, b.time) for a, b in zip(exact.events, run.events, strict=False)]
+    assert max(abs(a - b) for a, b in times) < 2e-3
+    for name in ("foot.force", "foot.friction", "knee.load"):
+        assert run[name][-1] == pytest.approx(exact[name][-1], rel=5e-3)
+    taken = exact.certificate.impact_losses + exact.certificate.sliding_loss
+    assert run["work.contact"][-1] == pytest.approx(taken, rel=5e-3)
+    assert run["foot.impulse"].max() == pytest.approx(exact["foot.impulse"].max(), rel=0.1)
+    c = run.certificate
+    assert c.checks()["loops"] and c.checks()["contact"] and c.checks()["energy"] and c.position_residual < LOOPS
+
+
+def test_prescribed_motions_lead_what_they_touch():
+    """A cam turned 1.1 times as fast as its follower can follow: it leaves at the angle of the closed form."""
+    m, e, k, F0 = 0.5, 0.01, 2000.0, 20.0
+    w = 1.1 * float(np.sqrt((m * G + F0 + 2 * k * e) / (m * e)))
+    turn = 2.0 * np.pi / w
+    run = lw.load(cam(w)).simulate(turn, contact="stepping", step=turn / 2000)
+    angle = np.pi - np.arccos((m * G + F0 + k * e) / (m * e * w * w - k * e))
+    leaves = run.events[0]
+    assert leaves.name == "cam leaves" and leaves.time * w == pytest.approx(angle, abs=8e-3)  # two steps and a half
+    np.testing.assert_allclose(run["A.v"], w, rtol=1e-12)
+    assert run.certificate.ok
+
+
+def test_stops_push_in_a_run_by_steps():
+    run = lw.load({**PENDULUM, "stops": {"A": {"min": -1.0}}}).simulate(2.0, contact="stepping", step=1e-3)
+    assert [x.name for x in run.events] == ["stop A lower"]
+    assert run["A.stop.torque"][-1] == pytest.approx(G * np.cos(1.0), rel=1e-9) and run["A.load"][-1] == pytest.approx(G, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"contact": "soft"}, "contact"),
+        ({"contact": "stepping"}, "step"),
+        ({"contact": "stepping", "step": 3e-3}, "step"),
+        ({"contact": "stepping", "step": 1e-3, "tolerance": 1e-6}, "tolerance"),
+        ({"contact": "stepping", "step": 1e-3, "integrator": "rk4"}, "integrator"),
+        ({"contact": "stepping", "step": 1e-3, "events": ["base.y"]}, "events"),
+    ],
+)
+def test_options_that_steps_do_not_have_are_refused(options, name):
+    with refused(lw.UsageError, name=name):
+        lw.load(disk(0.1)).simulate(0.1, **options)
