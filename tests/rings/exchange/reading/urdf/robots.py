@@ -80,6 +80,17 @@ DIALECTS = {
     ),
     "gazebo, to a link": tree()
     + gazebo("<parent>coupler</parent><child>rocker</child><pose relative_to='crank'>0.7 0.6 0 0.4 0 0</pose>", f"<xyz>{TILTED}</xyz>"),
+    "closures of sw2robot": tree(),
+    "pins of fusion": tree(),
+    "balls of fusion": tree(),
+}
+CLOSURE_FILES = {
+    "closures of sw2robot": "closures:\n- link_a: coupler\n  link_b: rocker\n  point: [0.7, 0.6, 0.0]\n  axis: [0, 0, 2]\n"
+    "dependent: [B, D]\nindependent: [A]\n",
+    "pins of fusion": "ball_loops: []\npin_loops:\n  - name: C\n    parent: coupler\n    child: rocker\n    axis: [0, 0, 1]\n"
+    f"    parent_xyz: [{ON_COUPLER.replace(' ', ', ')}]\n    child_xyz: [{ON_ROCKER.replace(' ', ', ')}]\n",
+    "balls of fusion": "ball_loops:\n  - name: C\n    parent: coupler\n    child: rocker\n"
+    f"    parent_xyz: [{ON_COUPLER.replace(' ', ', ')}]\n    child_xyz: [{ON_ROCKER.replace(' ', ', ')}]\n",
 }
 LOOP_FILE = "closed_loop: [['closedloop1_A', 'closedloop1_B']]\ntype: ['3d']\nname_mot: ['A']\njoint_name: []\njoint_type: []\n"
 
@@ -87,6 +98,10 @@ LOOP_FILE = "closed_loop: [['closedloop1_A', 'closedloop1_B']]\ntype: ['3d']\nna
 def written(folder: Path, dialect: str) -> Path:
     """A four-bar in a dialect, as a file."""
     path = folder / dialect.replace(" ", "_") / "fourbar.urdf"
+    if dialect in CLOSURE_FILES:  # a ROS package
+        path = path.parent / "urdf" / path.name
+        (path.parent.parent / "config").mkdir(parents=True, exist_ok=True)
+        (path.parent.parent / "config" / "loop_closures.yaml").write_text(CLOSURE_FILES[dialect])
     path.parent.mkdir(exist_ok=True)
     path.write_text(robot(DIALECTS[dialect]))
     if dialect.startswith("gepetto"):

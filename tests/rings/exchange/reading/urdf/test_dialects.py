@@ -46,7 +46,7 @@ def test_every_dialect_moves_alike(tmp_path: Path, dialect: str) -> None:
 
 
 def test_drives_are_what_the_file_marks(tmp_path: Path) -> None:
-    marked = {"loop": ["A"], "gepetto 3d": ["A"], "constraint": []}
+    marked = {"loop": ["A"], "gepetto 3d": ["A"], "closures of sw2robot": ["A"], "constraint": []}
     for dialect, names in marked.items():
         path = written(tmp_path, dialect)
         assert [d.joint for d in lw.load(path).description.drives] == names

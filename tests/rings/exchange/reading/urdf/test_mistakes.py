@@ -13,7 +13,7 @@ import pytest
 import linkwright as lw
 from linkwright.numerics.memory_and_threads import all_in_use
 from linkwright.rings.exchange.import_report import ImportedModelWarning
-from tests.rings.exchange.reading.urdf.robots import LOOP_FILE, frame, joint, link, robot, tree
+from tests.rings.exchange.reading.urdf.robots import CLOSURE_FILES, LOOP_FILE, frame, joint, link, robot, tree
 
 TWO = '<link name="a"/>\n<link name="b"/>\n'
 ONE = TWO + joint("j", "a", "b", "0 0 0")
@@ -92,6 +92,27 @@ def test_mistakes_in_the_file_of_loops(tmp_path: Path, text: str, message: str) 
     path = tmp_path / "r.urdf"
     path.write_text(robot(tree() + frame("closedloop1_A", "coupler", "0.7 0.3 0") + frame("closedloop1_B", "rocker", "-0.1 0.6 0")))
     path.with_suffix(".yaml").write_text(text)
+    with pytest.raises(lw.LinkwrightError, match=message):
+        lw.load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("point: [0.7, 0.6, 0.0]", "point: [0.7, 0.6]"), r"loop_closures\.yaml:4: point must have 3 entries, not 2"),
+        (("point: [0.7, 0.6, 0.0]", "point: [0.7, far, 0.0]"), r"loop_closures\.yaml:4: point has three plain numbers, not 'far'"),
+        (("axis: [0, 0, 2]", "axis: [0, 0, 0]"), r"loop_closures\.yaml:5: axis is a direction, not zero"),
+        (("  axis: [0, 0, 2]\n", ""), r"loop_closures\.yaml:2: a closure lacks 'axis'"),
+        (("link_b: rocker", "link_b: gone"), r"loop_closures\.yaml:3: loop_closures: there is no link 'gone'"),
+        (("link_b: rocker", "link_b: coupler"), r"loop_closures\.yaml:2: an entry of closures joins 'coupler' with itself"),
+        (("link_b: rocker", "link: rocker"), r"loop_closures\.yaml:2: an entry of closures lacks 'link_b'"),
+        (("closures:", "closures: 3\nmore:"), r"loop_closures\.yaml:1: closures must be a list"),
+    ],
+)
+def test_mistakes_in_a_file_of_closures(tmp_path: Path, change: tuple[str, str], message: str) -> None:
+    path = tmp_path / "r.urdf"
+    path.write_text(robot(tree()))
+    path.with_name("loop_closures.yaml").write_text(CLOSURE_FILES["closures of sw2robot"].replace(*change))
     with pytest.raises(lw.LinkwrightError, match=message):
         lw.load(path)
 

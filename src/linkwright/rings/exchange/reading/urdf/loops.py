@@ -1,20 +1,18 @@
 """Elements that close loops in a URDF: <loop> and <coupling> of URDF+, <constraint>, <loop_joint>, Drake's constraints and springs.
 
 Other programs close loops in three further ways, which are read too: SDF in <gazebo> elements (it may also hold springs of joints),
-pairs of frames in a YAML file next to the URDF (Gepetto), and pairs of frames by their names (onshape-to-robot, Gepetto).
+a YAML file next to the URDF (pairs of frames of Gepetto, `loop_files`), and pairs of frames by their names (onshape-to-robot, Gepetto).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
-from linkwright.api import Description, Joint, ModelError, Placement, Source, Vec3, counted, file_nodes, files, geometry, nearest
+from linkwright.api import Description, Joint, ModelError, Placement, Source, Vec3, counted, file_nodes, geometry, nearest
 from linkwright.rings.exchange.reading.joint_frames import axes, direction, framed
 from linkwright.rings.exchange.reading.names import usable
-from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.poses import HERE, as_vector, axes_along, placed, pose, times
 from linkwright.rings.exchange.reading.robot_draft import ONE_COORDINATE, RobotDraft
 from linkwright.rings.exchange.reading.safe_xml import XmlElement
@@ -23,60 +21,14 @@ from linkwright.rings.exchange.reading.sdf.joints import add_joints, joints_of, 
 from linkwright.rings.exchange.reading.sdf.scopes import FrameRef, Scope, scope_of
 from linkwright.rings.exchange.reading.sdf.tags import PLACES
 from linkwright.rings.exchange.reading.tags import check_tags
-from linkwright.rings.exchange.reading.urdf.joints import JOINT_TAGS, TYPES, TreeJoints, child_of, parent_of
+from linkwright.rings.exchange.reading.urdf.joints import TYPES, TreeJoints, child_of, parent_of
 from linkwright.rings.exchange.reading.urdf.links import origin
+from linkwright.rings.exchange.reading.urdf.loop_files import LoopFile, read_closures
 
-LISTS = ("closed_loop", "type", "name_mot", "mot", "joint_name", "joint_type")
 ONSHAPE = re.compile(r"closing_(.+)_1\Z")
 GEPETTO = re.compile(r"((?:closedloop|fermeture).*)_A\Z")
 UNIVERSAL = re.compile(r"(?:UJOINT_)?([XYZ])([XYZ])\Z")
 AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
-
-
-@dataclass(frozen=True)
-class LoopFile:
-    """Gepetto's YAML file beside a URDF: pairs of frames with the kind of each, motors, joints that are of another type."""
-
-    pairs: tuple[tuple[file_nodes.FileNode, file_nodes.FileNode, str], ...] = ()
-    motors: tuple[str, ...] = ()
-    joints: tuple[tuple[file_nodes.FileNode, str], ...] = ()
-
-
-def loop_file(path: Path) -> LoopFile:
-    """The YAML file beside a URDF that says `closed_loop:`; nothing without one."""
-    for beside in (path.with_suffix(".yaml"), path.with_name("robot.yaml")):
-        if beside.is_file():
-            text = files.read_regular(beside, file_nodes.MOST_BYTES).decode("utf-8", "replace")
-            if "closed_loop" in text:
-                return _loop_file(file_nodes.from_text(text, files.shown(beside)))
-    return LoopFile()
-
-
-def _loop_file(root: file_nodes.FileNode) -> LoopFile:
-    entries = root.mapping("the file of loops")
-    lists = {key: entries[key].sequence(key) if key in entries and entries[key].text != "" else () for key in LISTS}
-    kinds = [x.string("type").lower() for x in lists["type"]]
-    pairs = []
-    for i, node in enumerate(lists["closed_loop"]):
-        first, second = node.sequence("closed_loop", 2)
-        kind = kinds[i] if i < len(kinds) else "6d"
-        if kind not in ("3d", "6d"):
-            raise node.error(f"type of a closed loop is 3d (a point) or 6d (a frame), not '{kind}'.", value=kind)
-        pairs.append((first, second, kind))
-    types = [x.string("joint_type").upper() for x in lists["joint_type"]]
-    if len(types) != len(lists["joint_name"]):
-        raise root.error(f"joint_name has {counted(len(lists['joint_name']), 'entry')} and joint_type {len(types)}. They belong together.")
-    motors = tuple(x.string("name_mot") for x in lists["name_mot"] or lists["mot"])
-    return LoopFile(tuple(pairs), motors, tuple(zip(lists["joint_name"], types, strict=True)))
-
-
-def of_this_robot(found: LoopFile, robot: XmlElement, notes: ImportNotes) -> LoopFile:
-    """The file of loops, if it names any frame of this robot; one that names none belongs to another robot beside it."""
-    known = {x.get("name") for x in robot.all("link", *JOINT_TAGS)}
-    if found.pairs and not any(x.string("closed_loop") in known for first, second, _ in found.pairs for x in (first, second)):
-        notes.warn(f"{found.pairs[0][0].where}: the YAML file next to it names no frame of this robot and is not used")
-        return LoopFile()
-    return found
 
 
 def retype(draft: RobotDraft, found: LoopFile, tree: TreeJoints) -> None:
@@ -115,11 +67,12 @@ def _retyped(joint: Joint, kind: str, at: Placement, node: file_nodes.FileNode) 
 def read_frames(draft: RobotDraft, found: LoopFile, tree: TreeJoints) -> None:
     """Add the closing joints of pairs of frames: those of the YAML file, else those that names make."""
     joints = {j.get("name"): child_of(j) for j in tree.carrying}
+    read_closures(draft, found, tree.root)
     for first, second, kind in found.pairs:
         links = [_frame(draft, node, joints) for node in (first, second)]
         label = first.string("closed_loop").removesuffix("_A").removesuffix("_B").removeprefix("closedloop_")
         _weld(draft, label, links, kind, first.where)
-    if found.pairs:
+    if found.pairs or found.closures:
         return
     for name in list(draft.links.of):
         onshape, gepetto = ONSHAPE.match(name), GEPETTO.match(name)

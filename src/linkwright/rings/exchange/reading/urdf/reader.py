@@ -32,10 +32,9 @@ from linkwright.rings.exchange.reading.urdf.joints import (
     tree_of,
 )
 from linkwright.rings.exchange.reading.urdf.links import origin, read_links
+from linkwright.rings.exchange.reading.urdf.loop_files import loop_file, of_this_robot
 from linkwright.rings.exchange.reading.urdf.loops import (
     gazebo_mimics,
-    loop_file,
-    of_this_robot,
     read_frames,
     read_gazebo,
     read_loops,
