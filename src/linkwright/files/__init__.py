@@ -17,7 +17,7 @@ PAGES = (".html", ".htm")
 TABLES = (".csv", ".xlsx", ".npz", ".parquet")
 RUNS = (".npz", ".parquet")
 MODELS = (".yaml", ".yml")
-ROBOTS = (".urdf", ".sdf", ".world", ".xml", ".mjcf")  # models of other programs
+ROBOTS = (".urdf", ".sdf", ".world", ".xml", ".mjcf", ".usd", ".usda", ".usdc")  # models of other programs
 SKETCHES = (".dxf", ".svg")  # drawings of linkages
 ANIMATIONS = (".gif", ".mp4")
 

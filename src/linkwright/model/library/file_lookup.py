@@ -16,12 +16,7 @@ _FILES = {
     (
         ".srdf",
     ): "SRDF has no links and joints of its own. Load the URDF that it belongs to and name the driven joints: drives=['hip', 'knee']",
-    (
-        ".usd",
-        ".usda",
-        ".usdc",
-        ".usdz",
-    ): "USD is not read. Export the robot as URDF, SDF or MJCF from the program that made it, and load that file",
+    (".usdz",): "USDZ is not read. Unpack it (unzip robot.usdz) and load the layer inside, .usd, .usda or .usdc",
     (".wbt", ".proto", ".ttt", ".ttm"): "Worlds of other simulators are not read. Export the robot from there as URDF, and load that file",
     (".dwg",): "DWG is not read. Save the drawing as DXF",
     (".step", ".stp", ".iges", ".igs", ".sldasm", ".sldprt", ".ipt", ".iam", ".f3d", ".fcstd"): "CAD files are not read",

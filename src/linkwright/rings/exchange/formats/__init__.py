@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from linkwright.api import UsageError, errors, files, nearest
-from linkwright.rings.exchange.formats import c_sources, cam_csv, dxf, fmu, mjcf, ros2, script, sdf, svg, urdf
+from linkwright.rings.exchange.formats import c_sources, cam_csv, dxf, fmu, mjcf, ros2, script, sdf, svg, urdf, usd
 from linkwright.rings.exchange.formats.base import ExportedTexts, ExportFormat, ExportOption
 
-FORMATS: dict[str, ExportFormat] = {x.FORMAT.name: x.FORMAT for x in (fmu, c_sources, script, ros2, mjcf, urdf, sdf, dxf, svg, cam_csv)}
+_MODULES = (fmu, c_sources, script, ros2, mjcf, urdf, sdf, usd, dxf, svg, cam_csv)
+FORMATS: dict[str, ExportFormat] = {x.FORMAT.name: x.FORMAT for x in _MODULES}
 
 
 def format_of(path: Any, named: str | None = None, more: tuple[str, ...] = ()) -> ExportFormat:

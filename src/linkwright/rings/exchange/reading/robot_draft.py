@@ -47,6 +47,7 @@ class RobotDraft:
     dampers: list[description.Damper] = field(default_factory=list)
     frictions: list[description.Friction] = field(default_factory=list)
     springs: list[Any] = field(default_factory=list)
+    rods: list[description.Rod] = field(default_factory=list)
     stops: list[description.Stop] = field(default_factory=list)
     drives: dict[str, description.Drive] = field(default_factory=dict)
     efforts: dict[str, float] = field(default_factory=dict)  # largest effort of a joint, where the file gives it
@@ -189,6 +190,7 @@ class RobotDraft:
             dampers=tuple(self.dampers),
             frictions=tuple(self.frictions),
             springs=tuple(self.springs),
+            rods=tuple(self.rods),
             stops=tuple(self.stops),
             drives=tuple(self.drives.values()),
         )

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from linkwright.api import ModelError, Source, files
-from linkwright.rings.exchange.reading.importers import mjcf, sdf, sketch, urdf
+from linkwright.rings.exchange.reading.importers import mjcf, sdf, sketch, urdf, usd
 from linkwright.rings.exchange.reading.importers.base import ImportFormat
 from linkwright.rings.exchange.reading.safe_xml import root_name
 
-IMPORTERS: dict[str, ImportFormat] = {x.name: x for x in (urdf.FORMAT, sdf.FORMAT, mjcf.FORMAT, sketch.FORMAT)}
+IMPORTERS: dict[str, ImportFormat] = {x.name: x for x in (urdf.FORMAT, sdf.FORMAT, mjcf.FORMAT, usd.FORMAT, sketch.FORMAT)}
 ENDINGS = (*files.ROBOTS, *files.SKETCHES)
 
 
@@ -25,9 +25,10 @@ def is_importable(path: Any) -> bool:
 
 
 def importer_of(path: Path) -> ImportFormat:
-    """The format of a file, by its outermost element, whatever its ending; of a drawing by its ending."""
-    if path.suffix.lower() in sketch.FORMAT.endings:
-        return sketch.FORMAT
+    """The format of a file, by its outermost element, whatever its ending; of drawings and USD by the ending."""
+    for x in (sketch.FORMAT, usd.FORMAT):
+        if path.suffix.lower() in x.endings:
+            return x
     root = root_name(path)
     for x in IMPORTERS.values():
         if root in x.roots:

@@ -1,0 +1,7 @@
+"""USD with UsdPhysics: bodies, joints and loops of the stage that a file composes.
+
+stage      the file and the layers that it names, opened safely; units
+prims      values and frames of prims in SI
+joints     joints, limits, drives, mimics
+reader     bodies, floating bases, gravity, and the description at the end
+"""

@@ -1,0 +1,207 @@
+"""`read_usd`: the description in a USD file with UsdPhysics, of a whole stage."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from linkwright.api import GROUND, Body, Joint, Placement, Vec3, Visual, files
+from linkwright.rings.exchange.import_report import Imported
+from linkwright.rings.exchange.reading.notes import ImportNotes
+from linkwright.rings.exchange.reading.poses import inverse, times
+from linkwright.rings.exchange.reading.referenced_files import Folders
+from linkwright.rings.exchange.reading.robot_draft import RobotDraft, names_of
+from linkwright.rings.exchange.reading.usd.joints import add_joints, is_joint, joints_of, read_mimics
+from linkwright.rings.exchange.reading.usd.prims import Frames, UsdPrim, rotation
+from linkwright.rings.exchange.reading.usd.stage import UsdStage, library, opened
+
+STANDARD = 9.81  # m/s^2, of a scene that says nothing
+SHAPES = ("Cube", "Sphere", "Cylinder", "Capsule")
+TENSOR = (0, 4, 8, 1, 2, 5)  # xx, yy, zz, xy, xz, yz of a matrix by rows
+SAME_TENSOR = 1e-6
+
+
+def read_usd(path: str | os.PathLike[str], folders: Any = None, drives: Sequence[str] = ()) -> Imported:
+    """The mechanism of a USD file; `drives`: joints that are driven. `folders` are those from which layers may be read besides its own."""
+    notes = ImportNotes(files.shown(path), "USD")
+    stage = opened(path, Folders.of(path, folders), notes)
+    every = list(_prims(stage))
+    default = stage.stage.GetDefaultPrim()
+    draft = RobotDraft.of(notes, str(default.GetName()) if default else stage.path.stem)
+    draft.gravity = _gravity(stage, every)
+    frames = Frames(stage)
+    bodies = [p for p in every if p.has("PhysicsRigidBodyAPI") and p.flag("physics:rigidBodyEnabled", True)]
+    if not bodies:
+        raise stage.error(
+            "the stage has no rigid body (PhysicsRigidBodyAPI), so there is no mechanism in it. Export it with its physics.", name="bodies"
+        )
+    for p in bodies:
+        _body(draft, p, frames)
+    _shapes(draft, stage, every, frames)
+    found = joints_of(draft, stage, [p for p in every if is_joint(str(p.prim.GetTypeName()))], frames)
+    add_joints(draft, found)
+    _hold(draft, bodies)
+    _float(draft)
+    read_mimics(draft, found)
+    draft.name_drives([draft.joint_names.of.get(x, x) for x in names_of(drives)])
+    return draft.finish({name: b.start for name, b in draft.bodies.items()})
+
+
+def _prims(stage: UsdStage) -> Any:
+    """Active prims, those of instances too."""
+    usd = library("Usd")
+    for prim in usd.PrimRange.Stage(stage.stage, usd.TraverseInstanceProxies()):
+        yield UsdPrim(stage, prim)
+
+
+def _gravity(stage: UsdStage, every: Sequence[UsdPrim]) -> Vec3:
+    """Gravity of the first scene; without one the standard, against the up axis."""
+    down = (0.0, -1.0, 0.0) if stage.up == "Y" else (0.0, 0.0, -1.0)
+    scene = next((p for p in every if str(p.prim.GetTypeName()) == "PhysicsScene"), None)
+    size, direction = STANDARD, down
+    if scene is not None:
+        given, along = scene.number("physics:gravityMagnitude", -math.inf), scene.vector("physics:gravityDirection") or [0.0, 0.0, 0.0]
+        length = math.sqrt(sum(x * x for x in along))
+        if not math.isfinite(length):
+            raise stage.error("physics:gravityDirection is not finite.", scene.prim, name="gravity")
+        size = given * stage.meters if math.isfinite(given) and given >= 0.0 else STANDARD
+        direction = (along[0] / length, along[1] / length, along[2] / length) if length > 1e-9 else down
+    x, y, z = (size * d + 0.0 for d in direction)
+    return (x, y, z)
+
+
+# -------------------------------------------------------------------- bodies
+
+
+def _body(draft: RobotDraft, p: UsdPrim, frames: Frames) -> None:
+    frame = frames.of(p.prim)
+    name = draft.links.add(p.name) if p.name not in draft.links.of else draft.links.fresh(p.name)
+    draft.links.of[p.path] = name
+    mass, com, tensor = _mass(draft, p, frame.scale)
+    for what in ("physics:velocity", "physics:angularVelocity"):
+        if any(p.vector(what) or ()):
+            draft.notes.drop("speed of a body at the start", name)
+    body = Body(name, mass=mass, com=com, inertia=tensor, start=frame.at, where=p.stage.where)
+    draft.bodies[name] = body
+
+
+def _mass(draft: RobotDraft, p: UsdPrim, scale: Sequence[float]) -> tuple[float | None, Vec3, Any]:
+    """Mass, center of mass and inertia about it, in the axes of the body; None without a mass."""
+    s = p.stage
+    mass = p.finite("physics:mass") * s.kilograms
+    if mass < 0.0:
+        raise s.error(f"physics:mass is {mass:g}. It is zero or more.", p.prim, name=p.path)
+    at = p.vector("physics:centerOfMass")
+    known = at is not None and all(math.isfinite(x) for x in at)
+    com = [s.meters * k * x for k, x in zip(scale, at, strict=True)] if known and at is not None else [0.0, 0.0, 0.0]
+    moments = p.vector("physics:diagonalInertia") or [0.0, 0.0, 0.0]
+    if not all(math.isfinite(x) and x >= 0.0 for x in moments):
+        raise s.error("physics:diagonalInertia needs finite numbers of zero or more.", p.prim, name=p.path)
+    axes = p.quaternion("physics:principalAxes") or [1.0, 0.0, 0.0, 0.0]
+    size = s.kilograms * s.meters**2
+    tensor = Frames.rotated(rotation(axes), np.diag(moments)) * size
+    exact = p.own("inertia")
+    if exact is not None and len(exact) == len(TENSOR):
+        xx, yy, zz, xy, xz, yz = (float(x) for x in exact)
+        better = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        if np.abs(better - tensor).max() <= SAME_TENSOR * max(np.abs(tensor).max(), 1e-300):
+            tensor = better
+    if not mass:
+        if not p.own("massless"):
+            draft.notes.warn(f"body '{p.name}' has no mass in the file, which other programs compute from its shapes: give physics:mass")
+        return None if not p.own("massless") else 0.0, (0.0, 0.0, 0.0), _rows(np.zeros((3, 3)))
+    if not any(moments) and not p.own("point"):
+        draft.notes.warn(f"body '{p.name}' has no inertia in the file, which other programs compute from its shapes: a point mass here")
+    return mass, (com[0], com[1], com[2]), _rows(tensor)
+
+
+def _rows(tensor: np.ndarray) -> Any:
+    return tuple(tuple(float(x) for x in row) for row in 0.5 * (tensor + tensor.T))
+
+
+def _hold(draft: RobotDraft, bodies: Sequence[UsdPrim]) -> None:
+    """Kinematic bodies are fixed at their place."""
+    for p in bodies:
+        if p.flag("physics:kinematicEnabled", False):
+            name = draft.links.of[p.path]
+            joint = draft.joint_names.fresh(f"{name}_held")
+            draft.add_joint(Joint(joint, "fixed", GROUND, name, draft.bodies[name].start, where=p.stage.where))
+            draft.notes.infer(f"the kinematic body '{name}' is fixed at its place in the file")
+
+
+def _float(draft: RobotDraft) -> None:
+    """Add a free joint for every group of bodies that no joint connects with the world."""
+    group = {name: name for name in draft.bodies}
+
+    def root(name: str) -> str:
+        while group[name] != name:
+            group[name] = name = group[group[name]]
+        return name
+
+    for j in draft.joints.values():
+        group[root(j.first)] = root(j.second)
+    for rod in draft.rods:
+        (first, _), (second, _) = rod.between
+        group[root(first)] = root(second)
+    loose = []
+    for body in draft.bodies:
+        if root(body) != root(GROUND):
+            group[root(body)] = root(GROUND)
+            loose.append(body)
+    for body in loose:
+        name = draft.joint_names.fresh("base" if len(loose) == 1 else f"{body}_base")
+        draft.add_joint(Joint(name, "free", GROUND, body, draft.bodies[body].start, where=draft.bodies[body].where))
+        draft.notes.infer(f"nothing holds body '{body}' to the world: it floats on the free joint '{name}'")
+
+
+# -------------------------------------------------------------------- shapes
+
+
+def _shapes(draft: RobotDraft, stage: UsdStage, every: Sequence[UsdPrim], frames: Frames) -> None:
+    """Simple shapes as pictures of the body that they are in; meshes are counted."""
+    for p in every:
+        kind = str(p.prim.GetTypeName())
+        owner = _owner(draft, p.prim) if kind in (*SHAPES, "Mesh") else ""
+        if not owner:
+            continue
+        if kind == "Mesh":
+            draft.notes.drop("mesh")
+            continue
+        frame = frames.of(p.prim)
+        made = _visual(p, kind, frame.scale)
+        if made is not None:
+            body = draft.bodies[owner]
+            placed = replace(made, placement=times(inverse(body.start), frame.at, made.placement))
+            draft.bodies[owner] = replace(body, visuals=(*body.visuals, placed))
+
+
+def _owner(draft: RobotDraft, prim: Any) -> str:
+    """The body that a shape belongs to; empty for one of the world."""
+    while prim and str(prim.GetPath()) != "/":
+        if str(prim.GetPath()) in draft.links.of:
+            return draft.links.of[str(prim.GetPath())]
+        prim = prim.GetParent()
+    return ""
+
+
+def _visual(p: UsdPrim, kind: str, scale: Sequence[float]) -> Visual | None:
+    """A shape, along z in its own frame."""
+    x, y, z = (p.stage.meters * k for k in scale)
+    if kind == "Cube":
+        edge = p.finite("size", 2.0)
+        size: Vec3 = (edge * x, edge * y, edge * z)
+        return Visual("box", size) if min(size) > 0.0 else None
+    radius = p.finite("radius", 1.0 if kind in ("Sphere", "Cylinder") else 0.5)
+    if kind == "Sphere":
+        return Visual("sphere", (radius * x, 0.0, 0.0)) if radius * x > 0.0 else None
+    height, axis = p.finite("height", 2.0 if kind == "Cylinder" else 1.0), p.text("axis", "Z").upper()
+    along, across = {"X": (x, y), "Y": (y, z)}.get(axis, (z, x))
+    turned = {"X": ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0)), "Y": ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0))}
+    size = (radius * across, height * along, 0.0)
+    at = Placement((0.0, 0.0, 0.0), turned[axis]) if axis in turned else Placement()
+    return Visual(kind.lower(), size, at) if min(size[:2]) > 0.0 else None
