@@ -26,7 +26,8 @@ TESTS = ROOT / "tests"
 CORE = {"pytest", "_pytest", "linkwright", "tests"}
 INDIRECT = {  # packages that the package itself imports for a call or an ending
     r"to_pandas|\.dataframe": "pandas", r"to_xarray": "xarray", r"\.parquet\b": "pyarrow", r"\.dxf\b": "ezdxf", r"\.xlsx\b": "openpyxl",
-    r"\.mjcf\b": "mujoco", r"\bpinocchio(?:_model)?\(": "pinocchio", r"\.(?:obj|glb|gltf)\b": "trimesh", r"\.casadi\(": "casadi",
+    r"\.mjcf\b": "mujoco", r"\.usd[ac]?\b": "pxr", r"\bpinocchio(?:_model)?\(": "pinocchio", r"\.(?:obj|glb|gltf)\b": "trimesh",
+    r"\.casadi\(": "casadi",
 }  # fmt: skip
 UNIX = re.compile(
     r"\bos\.(?:mkfifo|getuid|geteuid|fork|kill|killpg|symlink|chmod|umask)\b|\bsignal\.SIG(?!INT)|/dev/|\bRLIMIT_|\bsymlink_to\b|"

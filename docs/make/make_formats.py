@@ -26,7 +26,7 @@ from linkwright.rings.exchange.reading.importers import IMPORTERS
 
 DOCS = Path(__file__).resolve().parents[1]
 PAGE, DATA = DOCS / "reference" / "formats.md", DOCS / "data" / "formats.csv"
-ROBOTS = {"mjcf": "MJCF", "sdf": "SDF", "urdf": "URDF"}
+ROBOTS = {"mjcf": "MJCF", "sdf": "SDF", "urdf": "URDF", "usd": "USD"}
 HELD = ELEMENTS["damper"] | {"dampers": {}}
 PROBES: dict[str, Mapping[str, Any]] = {
     **{name: JOINTS[name] for name in ("slider (prismatic)", "pin in a slot", "rod", "gears", "belt", "cam")},
@@ -103,7 +103,10 @@ def stored(name: str) -> str:
     return table(heads, lines)
 
 
-STORED = ("URDF elements", "URDF dialects", "MJCF elements", "SDF elements", "Written to URDF and SDF", "Written to MJCF", "FMU defaults")
+STORED = (
+    "URDF elements", "URDF dialects", "MJCF elements", "SDF elements", "USD elements", "Written to URDF and SDF", "Written to USD",
+    "Written to MJCF", "FMU defaults",
+)  # fmt: skip
 TABLES: Mapping[str, Callable[[], str]] = {
     "read": read,
     "written": written,

@@ -7,7 +7,7 @@
                 or a line `# linkwright: ...`
 .xlsx           creator and last editor of the document's properties;  .dxf  a comment in the first lines
 .fmu            comment of the archive;  .c, .h, .hpp, .cpp, .js  a first line "... by Linkwright ..."
-.xml, .mjcf, .urdf, .sdf  a comment "Written by Linkwright" at the head
+.xml, .mjcf, .urdf, .sdf  a comment "Written by Linkwright" at the head;  .usda  the text of its documentation
 .json           the title of the schema of model files, or of a table
 .yaml           a first line with the checksum of the rest: a model that was edited since does not count
 """
@@ -120,6 +120,10 @@ def _robot(stream: BinaryIO) -> bool:
     return re.search(rb"\A[^\0]{0,2000}?<!-- Written by " + OWNER.encode() + rb"\b", _head(stream)) is not None
 
 
+def _usda(stream: BinaryIO) -> bool:
+    return re.match(rb"#usda [^\0]{0,300}?\bdoc = \"Written by " + OWNER.encode() + rb"\b", _head(stream)) is not None
+
+
 def _npz(stream: BinaryIO) -> bool:
     return re.match(rb"PK\x03\x04.{26}linkwright\.npy", stream.read(64), re.DOTALL) is not None
 
@@ -199,6 +203,7 @@ TESTS: dict[str, Callable[[BinaryIO], bool]] = {
     ".mjcf": _robot,
     ".urdf": _robot,
     ".sdf": _robot,
+    ".usda": _usda,
     ".yaml": _yaml,
     ".yml": _yaml,
 }

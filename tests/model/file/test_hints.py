@@ -114,8 +114,7 @@ def test_documents_named_in_hints_exist() -> None:
     [
         ("robot.urdf.xacro", "Xacro is not read. Write the macros out first"),
         ("robot.srdf", r"SRDF has no links .* Load the URDF .* drives="),
-        ("robot.usda", "USD is not read. Export the robot as URDF, SDF or MJCF"),
-        ("robot.usdc", "USD is not read"),
+        ("robot.usdz", "USDZ is not read. Unpack it"),
         ("world.wbt", "Worlds of other simulators are not read"),
         ("part.dae", "A mesh is not a model"),
         ("part.step", "CAD files are not read"),

@@ -39,7 +39,7 @@ FORMAT = ExportFormat(
         ExportOption("outputs", "channels: outputs of the FMU (A,C.load,'C.on.*')", flag="--channels", metavar="A,B", read=listed),
         ExportOption(
             "parameters",
-            "numbers that stay inputs: names or patterns, or none (default: none; of an FMU every named number)",
+            "numbers that stay inputs: names or patterns, or none (default: none, but every named number for an FMU)",
             metavar="A,B",
             read=_or_none,
         ),

@@ -56,9 +56,9 @@ class _Writer:
         self.taken: dict[str, set[str]] = {}
         self.ground = robot.system.description.bodies[0].name
         self.top = _identifier(robot.system.description.name)
-        for x in robot.system.description.acting:
-            if "drake" in x.formats and "robot" not in x.formats:
-                self.lost.append(Loss(x.name, element_kinds.lost_as(x)))
+        d = robot.system.description
+        lines = [x for x in (*d.springs, *d.dampers) if getattr(x, "between", None) and not element_kinds.joint_of(x)]
+        self.lost += [Loss(x.name, f"a {x.word} between two points") for x in lines if "drake" in x.formats]
 
     def text(self) -> str:
         d = self.robot.system.description
@@ -161,7 +161,7 @@ class _Writer:
             if value is not None:
                 yield from _exact("float", f"physics:{name}", [size * value])
         if own.stop is not None:
-            self.lost.append(Loss(j.name, "the stiffness of its stop"))
+            self.lost.append(Loss(j.name, "the stiffness of a stop"))
         efforts = [abs(float(x)) for x in (own.drive.limits if own.drive is not None else ()) if x is not None]
         if own.stiffness or own.damping or own.drive is not None:
             schemas.append(f"PhysicsDriveAPI:{token}")
