@@ -42,3 +42,9 @@ class Clearance(ModelElement):
     def slides(self) -> bool:
         """Return True for a block in a guide."""
         return self.length is not None
+
+    @property
+    def ideal(self) -> tuple[str, str]:
+        """Coordinates of the loose joint that an ideal one holds at zero: x and y of a pin, y and angle of a block."""
+        first, second = ("y", "angle") if self.slides else ("x", "y")
+        return f"{self.joint}.{first}", f"{self.joint}.{second}"

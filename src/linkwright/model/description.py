@@ -292,6 +292,7 @@ class Description(ElementSections):
     start: tuple[tuple[str, Scalar], ...] = ()  # channel ("A", "A.v") -> value
     cuts: tuple[str, ...] | None = None
     drawing: tuple[tuple[str, Vec3], ...] = ()  # the sketch, plain floats
+    plays: tuple[Clearance, ...] = ()  # clearances of joints that are ideal here, see `ideal`
     about: str = ""  # one line for people
     report: ReportBlock = field(default=ReportBlock(), compare=False)  # title block and curves of its report
     start_places: tuple[tuple[str, Source], ...] = field(default=(), compare=False, repr=False)  # line of each of `start`
@@ -398,6 +399,17 @@ class Description(ElementSections):
     def touch_laws(self) -> tuple[Any, ...]:
         """Return the laws of surfaces that may touch."""
         return (*self.contacts, *self.clearances)
+
+    @cached_property
+    def ideal(self) -> Description:
+        """Return the mechanism with ideal joints in the place of those with clearance, which are its `plays` then."""
+        loose = {x.joint: x for x in self.clearances}
+        if not loose:
+            return self
+        types = {name: "prismatic" if x.slides else "revolute" for name, x in loose.items()}
+        joints = tuple(replace(j, type=types[j.name]) if j.name in types else j for j in self.joints)
+        start = tuple(x for x in self.start if x[0].partition(".")[0] not in types)
+        return replace(self, joints=joints, start=start, clearances=(), plays=self.clearances)
 
     @property
     def one_sided(self) -> bool:

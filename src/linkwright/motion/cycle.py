@@ -253,6 +253,8 @@ def plan(
     for name, other in ((n, drives[n]) for n in free):
         if name != lead:
             laws[name] = law_of(other, x[name]) if together and other.kind in PRESCRIBED else Line(x[name], 0.0)
+    if desc.plays:
+        notes.append(f"a cycle holds {listing([x.name for x in desc.plays])} at the middle of the clearance, as an ideal joint")
     rate = 0.0 if still else 1.0
     if isinstance(law, Line):
         if law.slope == 0.0:

@@ -70,10 +70,16 @@ class Mechanism(MechanismVerbs):
         """Return the default System of this mechanism."""
         return System(self.description)
 
+    @cached_property
+    def _ideal(self) -> Mechanism:
+        """The mechanism of a cycle, in which joints have no clearance."""
+        ideal = self.description.ideal
+        return self if ideal is self.description else Mechanism(ideal)
+
     @property
     def channels(self) -> ChannelList:
         """Return the names that a cycle has. They print as a table with units and meanings, and `m.channels("torque")` filters them."""
-        return self.system.channels
+        return self._ideal.system.channels
 
     def with_(self, **changes: Any) -> Mechanism:
         """Return the same model with other parameters, gravity, cuts or start: `m.with_(L1="0.4 m", gravity=0)`.
@@ -127,9 +133,10 @@ class Mechanism(MechanismVerbs):
         >>> c["A", "deg"].round(1)
         array([ 60., 150., 240., 330., 420.])
         """
-        core = compiled_of(self.system)
+        system = self._ideal.system
+        core = compiled_of(system)
         c, names = cycle_of(core, drive, steps, speed, duration, start, stop), core.drive_names
-        return self.system._driven(c, names if not c.drive or c.drive in names else [c.drive, *names])
+        return system._driven(c, names if not c.drive or c.drive in names else [c.drive, *names])
 
     def cycles(
         self,
@@ -182,7 +189,7 @@ class Mechanism(MechanismVerbs):
         from linkwright.system.cycles import cycles
 
         asked = {"drive": drive, "steps": steps, "speed": speed, "duration": duration, "start": start, "stop": stop}
-        return cycles(self.system, designs, asked, read, threads, derivatives)
+        return cycles(self._ideal.system, designs, asked, read, threads, derivatives)
 
     def follow(
         self,

@@ -3,6 +3,8 @@
     guide.jerk   C.slide.jerk     rate of a joint's or cylinder's acceleration; rocker.angle.jerk, coupler.P.jerk, .jx .jy
     guide.advantage               force (torque) at guide per unit torque (force) at the leading drive, the other drives held
     guide.advantage.A             between any two places: the output, then the input
+    D.lost_motion                 how far D moves to each side within all plays (see `mechanics.inverse.lost_motion`)
+    D.lost_motion.B               the part of the play B
     guide.force_transmission_angle  share of the forces on the output's body that does work (see `mechanics.inverse.power_share`)
 
 They hold at every sample of a cycle; `driven_motion` has the equations. Sizes: |ratio| is infinite where the output rests while the input
@@ -17,9 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from linkwright import elements
+from linkwright.elements.play import Play
 from linkwright.errors import ChannelError, counted, nearest
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
+from linkwright.mechanics.inverse import lost_motion
 from linkwright.mechanics.inverse.effort_places import EffortPlace, effort_place, resting_points
 from linkwright.mechanics.inverse.power_share import share_terms, transmission_by_force, transmissions_by_force
 from linkwright.model.coordinates import JointCoordinate, coordinates, joint_coordinates, lengths
@@ -27,8 +32,13 @@ from linkwright.model.description import Description
 from linkwright.numerics.spatial import array
 from linkwright.results.channels import Channel
 
+NO_PLAY = (
+    "the model has no play, so no motion is lost. Give a joint a clearance, `clearances: {B: {clearance: 0.05 mm, radius: 1 cm}}`, or "
+    "`play:` to gears, a coupling or a drive."
+)
+TIED = 1e-9  # share of the largest multiplier of a self-stress below which a play has no force of it
 PUSH = "push "  # terms of a unit load on a place: lam, u and the load itself
-ADVANTAGE, BY_FORCE = ".advantage", ".force_transmission_angle"
+ADVANTAGE, BY_FORCE, LOST = ".advantage", ".force_transmission_angle", ".lost_motion"
 RATIOS = {  # effort at the output over effort at the input, by the kinds of their coordinates
     ("angle", "angle"): "pure number", ("length", "length"): "pure number", ("length", "angle"): "curvature", ("angle", "length"): "length",
 }  # fmt: skip
@@ -52,6 +62,9 @@ class MotionChannels(Mapping[str, Channel]):
         if not self.held:
             return out
         out += [f"{name}{ADVANTAGE}" for name in self._outputs if name not in self.held]
+        if self._plays:
+            single = [name for name in self._outputs if "." not in name or name.endswith(".angle")]
+            out += [f"{name}{LOST}" for name in single if name not in self.held]
         ground = self.d.bodies[0].name
         return out + [f"{x.name}{BY_FORCE}" for x in self._free if ground in (x.joint.first, x.joint.second)]
 
@@ -74,11 +87,13 @@ class MotionChannels(Mapping[str, Channel]):
             return "jerk"
         if self.held and name.endswith(BY_FORCE):
             return "force"
+        if self.held and (f"{LOST}." in name or name.endswith(LOST)):
+            return "lost"
         return "advantage" if self.held and (f"{ADVANTAGE}." in name or name.endswith(ADVANTAGE)) else ""
 
     def __getitem__(self, name: str) -> Channel:
         if name not in self._made:
-            make = {"jerk": self._jerk, "force": self._by_force, "advantage": self._advantage}.get(self._kind(name))
+            make = {"jerk": self._jerk, "force": self._by_force, "advantage": self._advantage, "lost": self._lost}.get(self._kind(name))
             if make is None:
                 raise KeyError(name)
             self._made[name] = make(name)
@@ -175,6 +190,52 @@ class MotionChannels(Mapping[str, Channel]):
         meaning = f"transmission angle from the forces on the output {output}"
         more: dict[str, Any] = {"meaning": meaning, "raw": terms, "cook": transmissions_by_force, "needs": (need,), "kink": 0.5 * np.pi}
         return Channel(name, "angle", lambda x: transmission_by_force(terms(x)), **more)
+
+    # ---------------------------------------------------------------- lost motion
+
+    @cached_property
+    def _plays(self) -> tuple[Play, ...]:
+        return elements.plays_of(self.d)
+
+    def tied(self, name: str, x: Instant, stresses: Sequence[np.ndarray]) -> list[str]:
+        """Plays of a lost motion in which self-stresses, multipliers and efforts that balance each other, have a force: they depend on
+        other constraints."""
+        output, plays = self._lost_of(name)
+        every = [lost_motion.forces(x, self.loops, output, self.held, plays, np.append(y, 0.0))[1:] for y in stresses]
+        sizes = [np.abs(y.reshape(len(plays), -1)).max(axis=1) for y in every]
+        return [p.name for i, p in enumerate(plays) if any(s[i] > TIED * np.abs(y).max() for s, y in zip(sizes, stresses, strict=True))]
+
+    def _lost(self, name: str) -> Channel:
+        output, plays = self._lost_of(name)
+        need = PUSH + output.name
+
+        def forces(x: Instant) -> Any:
+            return lost_motion.forces(x, self.loops, output, self.held, plays, x.term(need))
+
+        def moved(y: np.ndarray) -> np.ndarray:
+            return lost_motion.within(plays, y).sum(axis=1)
+
+        whole = "all plays" if len(plays) == len(self._plays) else plays[0].name
+        meaning = f"how far {output.name} moves to each side within {whole} while the drives hold"
+        more: dict[str, Any] = {"meaning": meaning, "raw": forces, "cook": moved, "needs": (need,)}
+        return Channel(name, output.kind, lambda x: moved(forces(x)[None])[0], **more)
+
+    def _lost_of(self, name: str) -> tuple[EffortPlace, list[Play]]:
+        """The output of a lost motion, and its plays: one that is named, or all."""
+        head, _, tail = name.partition(LOST)
+        output, wanted = effort_place(self.d, head), tail.removeprefix(".")
+        if not self._plays:
+            raise ChannelError(f"'{name}': {NO_PLAY}", name=name)
+        names = [x.name for x in self._plays]
+        if wanted and wanted not in names:
+            raise ChannelError(f"'{name}': there is no play '{wanted}'.", nearest(wanted, names, "Plays"), name=wanted, allowed=names)
+        if output is None or output.acceleration is None:
+            raise ChannelError(
+                f"'{name}': '{head}' is no position with a single value. Lost motion is one of an angle or a length, such as a joint's "
+                "coordinate, the angle of a body or a coordinate of a point.",
+                name=head,
+            )
+        return output, [x for x in self._plays if wanted in ("", x.name)]
 
 
 def _ratio(rates: Any) -> Any:

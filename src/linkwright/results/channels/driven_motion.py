@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwright.errors import ChannelError, LinkwrightError
+from linkwright.errors import ChannelError, LinkwrightError, listing
 from linkwright.mechanics.closing.idle_motions import idle_motions
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
@@ -27,7 +27,7 @@ from linkwright.mechanics.inverse.effort_places import EffortPlace, effort_place
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.memory_and_threads import Store
 from linkwright.results.channels import Channel
-from linkwright.results.channels.driven import PUSH, MotionChannels
+from linkwright.results.channels.driven import LOST, PUSH, MotionChannels
 from linkwright.results.channels.graph import Batch, ChannelGraph, composed
 from linkwright.results.records import THIRD, cut_rows
 
@@ -393,6 +393,26 @@ class MotionReading:
         if not self.prescribed and name.rpartition(".")[2].startswith("j"):
             what = "a run has accelerations only" if self.is_run else "the third derivative of what prescribes it is not known"
             raise ChannelError(f"there is no channel '{name}': {what}. A cycle of {', '.join(held)} has jerks.", name=name, allowed=held)
+
+    def need_plays(self, name: str) -> None:
+        """Raise ChannelError for a lost motion whose plays redundant constraints tie to each other."""
+        channels = self.channels
+        if LOST not in name or not isinstance(channels, MotionChannels) or name in self._untied:
+            return
+        motion, i = self._motion(self.held, None), len(self.c) // 3
+        stresses = factor(motion._inverse.A[i], WEAK).left_null.T / motion._scales[0]
+        tied = channels.tied(name, motion.instant(i), stresses) if len(stresses) else []
+        if tied:
+            raise ChannelError(
+                f"the constraints are redundant: the play of {listing(tied)} is not one that moves alone, because other joints hold it. "
+                "Lost motion needs plays that do not depend on each other. Give more joints a clearance, or take this one out.",
+                name=tied[0],
+            )
+        self._untied.add(name)
+
+    @cached_property
+    def _untied(self) -> set[str]:
+        return set()
 
     def read(self, channels: Sequence[Channel]) -> dict[str, np.ndarray]:
         """Channels by name, all samples at once; NaN where they are not determined."""

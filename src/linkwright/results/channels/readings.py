@@ -51,6 +51,8 @@ MOTOR = {  # what follows motor.JOINT.
     "loss.gearbox": "loss in the gearbox of the motor at {}",
 }
 
+OF_HELD = (".jerk", ".jx", ".jy", ".jz", ".advantage", ".force_transmission_angle", ".lost_motion")  # channels that need held drives
+
 
 class Readings:
     """Channels of a trajectory by name, and their values."""
@@ -122,8 +124,9 @@ class Readings:
         if name in self.loads.channels and name not in self.recorded:  # without the table of everything
             return self.loads.channels[name]
         if name not in self.table and name in self.moving.channels:
+            self.moving.need_plays(name)
             return self.moving.channels[name]
-        if name not in self.table and name.endswith((".jerk", ".jx", ".jy", ".jz", ".advantage", ".force_transmission_angle")):
+        if name not in self.table and name.endswith(OF_HELD):
             self.moving.explain(name)
         return self.table[name]
 
