@@ -467,7 +467,7 @@ class Description(ElementSections):
         read = getattr(self.document, "in_symbols", None)
         if self.poses or read is None:
             return self
-        found = read()
+        found = read().ideal if self.plays else read()
         return replace(found, drives=self.drives, start=self.start, cuts=self.cuts, name=self.name)
 
     @cached_property

@@ -201,7 +201,8 @@ def reread(description: Description, /, **overrides: Any) -> Description:
     merged = {**document.overrides, **overrides}
     if "start" in overrides and isinstance(overrides["start"], Mapping) and isinstance(document.overrides.get("start"), Mapping):
         merged["start"] = {**document.overrides["start"], **overrides["start"]}
-    return describe(replace(document, overrides=merged))
+    found = describe(replace(document, overrides=merged))
+    return found.ideal if description.plays else found
 
 
 def redesigned(description: Description, chosen: Sequence[Parameter], values: Sequence[float]) -> Description:

@@ -218,7 +218,7 @@ class MotionChannels(Mapping[str, Channel]):
         whole = "all plays" if len(plays) == len(self._plays) else plays[0].name
         meaning = f"how far {output.name} moves to each side within {whole} while the drives hold"
         more: dict[str, Any] = {"meaning": meaning, "raw": forces, "cook": moved, "needs": (need,)}
-        return Channel(name, output.kind, lambda x: moved(forces(x)[None])[0], **more)
+        return Channel(name, output.kind, lambda x: moved(np.array([[float(y) for y in forces(x)]]))[0], **more)  # of symbols: by `raw`
 
     def _lost_of(self, name: str) -> tuple[EffortPlace, list[Play]]:
         """The output of a lost motion, and its plays: one that is named, or all."""
