@@ -181,6 +181,71 @@ def test_what_is_refused() -> None:
         lw.load({**three, "clearances": {"E": hole(1e-4)}}).lost_motion("A", steps=4, start="70 deg", stop="80 deg")
 
 
+R, L, CLEARANCE = 0.05, 0.15, 5e-5
+
+
+def press(**more: Any) -> dict[str, Any]:
+    mass = {"mass": 1, "inertia": 0.01}
+    return {
+        "name": "press", "plane": "xy", "units": ["m", "deg"], "drawing": {"A": [0, 0], "B": [R, 0], "C": [R + L, 0]},
+        "bodies": {
+            "ground": {"pins": ["A"]}, "crank": {"pins": ["A", "B"], **mass}, "rod": {"pins": ["B", "C"], **mass},
+            "ram": {"pins": ["C"], **mass},
+        },
+        "joints": {"S": {"type": "prismatic", "between": ["ground", "ram"], "at": "C", "axis": [1, 0]}}, "drive": {"A": "60 rpm"}, **more,
+    }  # fmt: skip
+
+
+LOOSE = press(clearances={"B": hole(CLEARANCE), "C": hole(CLEARANCE)})
+
+
+def test_a_cycle_has_ideal_joints_and_their_loads() -> None:
+    found, ideal = lw.load(LOOSE).cycle(steps=12), lw.load(press()).cycle(steps=12)
+    for name in ("S", "S.a", "A.torque", "B.load", "C.on.ram.x"):
+        np.testing.assert_array_equal(found[name], ideal[name])
+    assert any("B and C" in x or "B, C" in x for x in found.notes) and not any("clearance" in x for x in ideal.notes)
+    assert {"S.lost_motion", "rod.angle.lost_motion"} <= set(found.channels) and not any("lost" in x for x in ideal.channels)
+
+
+def of_rod(length: Any) -> Any:
+    """Largest lost motion, with the crank across: both clearances over the cosine of the rod's inclination."""
+    return 2.0 * CLEARANCE / np.sqrt(1.0 - (R / length) ** 2)
+
+
+def test_channel_measure_study_derivative_and_optimum_are_the_same_closed_form() -> None:
+    case = lw.Cycle(steps=36)
+    c = lw.load(LOOSE).cycle(steps=36)
+    lost = CLEARANCE * 2.0 / np.sqrt(1.0 - (R * np.sin(c["A"]) / L) ** 2)
+    np.testing.assert_allclose(c["S.lost_motion"], lost, rtol=1e-12)
+    np.testing.assert_allclose(c["S.lost_motion.B"] + c["S.lost_motion.C"], lost, rtol=1e-12)
+    np.testing.assert_allclose(lw.load(LOOSE).lost_motion("S", steps=36).half, lost, rtol=1e-12)
+    assert c.measure("max S.lost_motion") == pytest.approx(of_rod(L), rel=1e-9)
+    study = lw.study(LOOSE, {"rod.length": [0.15, 0.2, 0.25]}, "max S.lost_motion", case=case)
+    np.testing.assert_allclose(study["max S.lost_motion"], of_rod(np.array([0.15, 0.2, 0.25])), rtol=1e-9)
+    slope = lw.load(LOOSE).tolerances({"rod.length": "+- 0.1 mm"}, "max S.lost_motion", method="linear", case=case)
+    h = 1e-6
+    rate = (of_rod(L + h) - of_rod(L - h)) / (2.0 * h)
+    assert slope["max S.lost_motion"]["rod.length"].derivative == pytest.approx(rate, rel=1e-8) and slope.exact
+    wanted = "max S.lost_motion < 0.103 mm"
+    best = lw.load(LOOSE).optimize("min rod.length", {"rod.length": "120..300 mm"}, wanted, case, count=4, starts=1, progress=False)
+    assert best.feasible and of_rod(best.numbers["rod.length"]) == pytest.approx(1.03e-4, rel=1e-6)
+
+
+def test_plays_count_beside_tolerances() -> None:
+    vary = {"crank.length": "+- 0.05 mm", "rod.length": "+- 0.1 mm"}
+    t = lw.load(LOOSE).tolerances(vary, ["stroke S", "peak S.v"], count=2048, case=lw.Cycle(steps=36))
+    r = t["stroke S"]
+    # in both dead centers all links lie in one line: each play and the crank's tolerance count at both ends, the rod not at all
+    made = {"crank.length": 1e-4, "B": 2 * CLEARANCE, "C": 2 * CLEARANCE, "rod.length": 0.0}
+    assert {x.name: x.makes for x in r.contributions} == pytest.approx(made, rel=1e-9, abs=1e-12)
+    assert r.worst == pytest.approx(3e-4, rel=1e-9) and r.deviation == pytest.approx(np.sqrt(3.0) * 1e-4 / 3.0, rel=1e-9)
+    assert r.drawn_deviation == pytest.approx(0.9866 * r.deviation, rel=0.05)  # laws that end at three deviations; 2048 designs
+    assert {x.name for x in t["peak S.v"].contributions} == set(vary) and any("peak S.v: plays are left out" in x for x in t.notes)
+    limits = (2 * R - 2.9e-4, None)
+    corners = lw.load(LOOSE).tolerances(vary, "stroke S", method="corners", limits=limits, case=lw.Cycle(steps=36))["stroke S"]
+    assert corners.corners == pytest.approx((2 * R - 3e-4, 2 * R + 3e-4), rel=1e-9) and corners.corners_outside == 2
+
+
 def test_result_and_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "linkage.json"
     path.write_text(json.dumps(four_bar({"B": 1e-4, "C": 1e-4})))

@@ -5,7 +5,8 @@
     m.tolerances(["L1", "L2"], "peak A.torque")         derivatives without tolerances: which number matters most
 
 The linear estimate takes every deviation as independent and normal, its tolerance three standard deviations: the spread of a measure is the
-root of the sum of squares of derivative times deviation, the worst case the sum of derivative times tolerance. Drawn designs and designs at
+root of the sum of squares of derivative times deviation, the worst case the sum of derivative times tolerance. Plays of joints, gears and
+gearboxes count beside them by their lost motion (`play_effects`). Drawn designs and designs at
 the corners of the tolerances assume no linearity. Where they differ the measure is not linear over the tolerances, and they are right.
 """
 
@@ -46,6 +47,7 @@ from linkwright.results.measures import dimension_of_measure
 from linkwright.results.measures.extreme_positions import extreme_place
 from linkwright.rings.design.measure_slopes import measure_slopes
 from linkwright.rings.design.studies.analyses import Cycle
+from linkwright.rings.design.studies.play_effects import PlayEffect, drawn_effects, play_effects
 from linkwright.rings.design.studies.request import study as study_of
 from linkwright.rings.design.studies.request import without_rows
 from linkwright.rings.design.studies.statistics import CONSTANT_SHARE
@@ -66,7 +68,7 @@ class Contribution:
     """
 
     name: str
-    shown: str
+    shown: str  # of a play "play 0.05 mm", half its size
     tolerance: float | None  # half the band, or three standard deviations of a distribution; None without one
     derivative: float
     makes: float  # derivative times tolerance
@@ -260,8 +262,8 @@ def tolerances(
     given = half_widths(vary)
     if how == "linear":
         return _analysis(without_rows(described, given, measure, case), limits, how)
-    drawn: dict[str, Any] = {"plan": how} if how == "corners" else {"plan": how, "count": count, "seed": seed}
-    return _analysis(study_of(type(mechanism)(described), given, measure, case, **drawn, **options), limits, how)
+    plan: dict[str, Any] = {"plan": how} if how == "corners" else {"plan": how, "count": count, "seed": seed}
+    return _analysis(study_of(type(mechanism)(described), given, measure, case, **plan, **options), limits, how, seed=seed)
 
 
 def _method(given: str | None, named: bool) -> str:
@@ -276,7 +278,7 @@ def _method(given: str | None, named: bool) -> str:
     return given
 
 
-def _analysis(study: Study, limits: Any, how: str, named: bool = False) -> ToleranceAnalysis:
+def _analysis(study: Study, limits: Any, how: str, named: bool = False, seed: int = 0) -> ToleranceAnalysis:
     """The analysis of a study whose designs lie within the tolerances, or of numbers that are only named."""
     assert study.work is not None and study.plan is not None
     variations = study.plan.variations
@@ -292,15 +294,18 @@ def _analysis(study: Study, limits: Any, how: str, named: bool = False) -> Toler
     notes += [_elsewhere(study, v, x) for v, x in zip(variations, in_file, strict=True) if _is_elsewhere(v, x)]
     places = [_extreme(nominal, m) for m in study.work.measures]
     notes += [text for _, text in places if text]
+    plays = [([], "") if named else play_effects(nominal, m) for m in study.work.measures]
+    notes += [text for _, text in plays if text]
     ends, sizes, differentiable = _limits(limits, study, nominal), _sizes(study), linear.differentiable
     failed, unknown = study.verdicts == "failed", study.unknown
     out = []
     for k, name in enumerate(study.measures):
         low, high = ends[name]
-        y = study[name]
-        beyond = failed | ~np.isfinite(y) | (y < (-np.inf if low is None else low)) | (y > (np.inf if high is None else high))
-        designs = _Designs(y[np.isfinite(y)], beyond, how)
-        effects = _Effects([variations[i] for i in differentiable], linear.slopes[k][differentiable], sizes[differentiable], named)
+        loose, more = plays[k][0], sum(x.makes for x in plays[k][0]) if how == "corners" else 0.0
+        y = study[name] + (drawn_effects(loose, len(study), seed + k) if how in DRAWN else 0.0)
+        beyond = failed | ~np.isfinite(y) | (y - more < (-np.inf if low is None else low)) | (y + more > (np.inf if high is None else high))
+        designs = _Designs(y[np.isfinite(y)], beyond, how, more)
+        effects = _Effects([variations[i] for i in differentiable], linear.slopes[k][differentiable], sizes[differentiable], named, loose)
         texts = ["" if named else study._shown_number(v.name, _band(v)) for v in effects.variations]
         units = study.units.get(name, ""), study.shown(name)
         out.append(_result(name, *units, linear.values[k], effects, texts, designs, (low, high), study.scale(name), places[k][0]))
@@ -398,6 +403,7 @@ class _Designs:
     y: np.ndarray
     beyond: np.ndarray
     how: str
+    more: float  # what plays add to each side of a corner
 
     @property
     def drawn(self) -> np.ndarray:
@@ -405,25 +411,32 @@ class _Designs:
 
     @property
     def corners(self) -> tuple[float, float] | None:
-        return (float(self.y.min()), float(self.y.max())) if self.how == "corners" and len(self.y) else None
+        return (float(self.y.min()) - self.more, float(self.y.max()) + self.more) if self.how == "corners" and len(self.y) else None
 
 
 @dataclass(frozen=True)
 class _Effects:
-    """The parameters that vary with the derivatives of one measure by them."""
+    """The parameters that vary with the derivatives of one measure by them, and what plays do to it."""
 
     variations: Sequence[Variation]
     slopes: np.ndarray
     sizes: np.ndarray
     named: bool
+    plays: Sequence[PlayEffect] = ()
 
     @property
     def bands(self) -> np.ndarray:
         return np.array([0.0 if self.named else _band(v) for v in self.variations])
 
     @property
+    def made(self) -> np.ndarray:
+        """What every tolerance makes, then every play."""
+        return np.concatenate([self.slopes * self.bands, [x.makes for x in self.plays]])
+
+    @property
     def variance(self) -> np.ndarray:
-        return (self.slopes * np.array([0.0 if self.named else _deviation(v) for v in self.variations])) ** 2
+        own = self.slopes * np.array([0.0 if self.named else _deviation(v) for v in self.variations])
+        return np.concatenate([own, [x.deviation for x in self.plays]]) ** 2
 
     @property
     def order(self) -> np.ndarray:
@@ -444,11 +457,15 @@ def _result(
     at: str,
 ) -> ToleranceResult:
     bands, variance, y = effects.bands, effects.variance, designs.drawn
-    made, total = effects.slopes * bands, float(variance.sum())
+    made, total = effects.made, float(variance.sum())
     # round-off has no ranking
-    shares = variance / total if np.sqrt(total) > CONSTANT_SHARE * max(abs(nominal), scale) else np.zeros(len(bands))
+    shares = variance / total if np.sqrt(total) > CONSTANT_SHARE * max(abs(nominal), scale) else np.zeros(len(made))
 
     def contribution(i: int) -> Contribution:
+        if i >= len(bands):
+            play = effects.plays[i - len(bands)]
+            per = play.makes / play.half
+            return Contribution(play.name, f"play {play.shown}", play.half, per, play.makes, float(shares[i]), 0.0, 0.0)
         v, slope = effects.variations[i], float(effects.slopes[i])
         band = None if effects.named else float(bands[i])
         return Contribution(
