@@ -15,8 +15,9 @@ drawing:
   JOINT6: [2, 0]
   JOINT8: [0.9, 0.4]
   JOINT9: [1.9, -0.5]
+  JOINT11: [-0.5, 0]
 bodies:
-  ground: {pins: [JOINT1, JOINT4, JOINT6], points: {POINT: [0.8, -0.5], POINT6: [1.7, 0.2], POINT7: [2.2, 1.35]}}
+  ground: {pins: [JOINT1, JOINT4, JOINT6, JOINT11], points: {POINT: [0.8, -0.5], POINT6: [1.7, 0.2], POINT7: [2.2, 1.35]}}
   BODY1: {pins: [JOINT1, JOINT2], mass: 0.3}
   BODY2: {pins: [JOINT2, JOINT3], points: [POINT], mass: 0.9}
   BODY3: {pins: [JOINT4, JOINT3, JOINT8], mass: 0.8, points: {POINT2: [0.95, 0.4]}}
@@ -25,6 +26,7 @@ bodies:
   BODY6: {points: {POINT3: [1.5, 1.1], POINT8: [1.7, 1.0], POINT9: [1.6, 1.3]}, mass: 0.4, com: [1.5, 1.1], inertia: 0.02}
   BODY7: {pins: [JOINT8, JOINT9], mass: 0.2}
   BODY8: {pins: [JOINT9], mass: 0.2}
+  BODY9: {pins: [JOINT11], mass: 0.2, inertia: 0.01, com: JOINT11}
 joints:
   JOINT7: {type: planar, between: [ground, BODY6], at: [1.5, 1]}
   JOINT10: {type: prismatic, between: [ground, BODY8], at: JOINT9, axis: [1, 0]}
@@ -55,6 +57,8 @@ surfaces:
   SURFACE2: {line: ground.POINT, normal: [0, 1]}
 contacts:
   CONTACT: {between: [SURFACE, SURFACE2]}
+couplings:
+  COUPLING: {from: JOINT1, to: JOINT11, ratio: 1, play: 1e-3}
 drive: {JOINT1: 45 rpm}
 """
 

@@ -166,7 +166,7 @@ def touch_impulses(sim: Simulation, t: np.ndarray) -> dict[str, Column]:
         for time, name, impulse in sim.impulses:
             if name == x.name and len(t):
                 values[min(int(np.searchsorted(t, time - 1e-12)), len(t) - 1)] += impulse
-        out[f"{x.name}.impulse"] = Column(values, "mixed")
+        out[f"{x.name}.impulse"] = Column(values, "momentum")
     return out
 
 

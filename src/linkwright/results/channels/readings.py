@@ -36,6 +36,12 @@ WORKS = {
     "work.lost": "energy lost since the start to friction, dampers and impacts",
     "energy.rotors": "kinetic energy of the rotors of all motors",
 }
+TOUCH = {  # what follows the name of a contact.
+    "force": "normal force at {}",
+    "friction": "friction at {} along its tangent",
+    "state": "state of {}: 0 open, 1 sticks, 2 slips",
+    "impulse": "normal impulse at {}, at the first sample after an impact",
+}
 MOTOR = {  # what follows motor.JOINT.
     "voltage": "voltage at the terminals of the motor at {}, after limits",
     "current": "current of the motor at {}",
@@ -88,6 +94,8 @@ class Readings:
             return MOTOR[kind].format(joint)
         if name.endswith(".stop.force"):
             return f"force of the stop of {name.removesuffix('.stop.force')}"
+        if f"{head}.impulse" in self.recorded and name.removeprefix(f"{head}.") in TOUCH:
+            return TOUCH[name.removeprefix(f"{head}.")].format(head)
         if name.endswith(".friction.state"):
             return f"state of the friction of {head.removesuffix('.friction')}: 0 at rest, 1 and -1 the direction in which it slips"
         if name.endswith(".friction") and coordinate_or_none(d, head) is not None:
