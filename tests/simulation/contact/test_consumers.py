@@ -33,6 +33,41 @@ def test_studies_and_optimization_run_with_their_own_friction():
     np.testing.assert_allclose(found["end b.O.x"], [place(0.2), place(0.3), place(0.4)], rtol=1e-9)
 
 
+BALL = {**disk(0.1, restitution="e"), "parameters": {"e": 0.5}, "start": {"base.y": 1.1}}
+FALL = np.sqrt(2.0 / G)  # s, from 1 m
+
+
+def test_optimize_finds_the_restitution_of_a_bounce_height():
+    """Goals of runs with impacts are optimized by differences of runs: after the bounce the ball flies on a parabola."""
+    case, t = lw.Run(0.7), 0.7 - FALL
+    best = lw.load(BALL).optimize("min e", {"e": "0.3..0.9"}, "end b.O.y > 0.5 m", case, count=2, starts=1, progress=False)
+    e = (0.4 + 0.5 * G * t * t) / (G * FALL * t)
+    assert best.feasible and best.numbers["e"] == pytest.approx(e, abs=6e-5)  # 1e-4 of the range
+    assert any("differences" in x for x in best.notes)
+
+
+@pytest.mark.slow
+def test_optimize_finds_the_least_spring_that_holds_a_load_by_friction():
+    """A block between two jaws, one pushed by a spring: it slips while 2 mu F < m g."""
+    block = {
+        "plane": "xy", "gravity": [0, -G], "parameters": {"push": 5.0},
+        "bodies": {
+            "ground": {"points": {"L": [0, 0], "R": [0.1, 0]}},
+            "block": {"points": {"P": [0.02, 0]}, "mass": 0.4, "com": "P", "inertia": 1e-3},
+        },
+        "joints": {"y": {"type": "planar", "between": ["ground", "block"], "at": [0.02, 0]}},
+        "surfaces": {"side": {"circle": "block.P", "radius": 0.02}, "wall": {"line": "ground.L", "normal": [1, 0]}},
+        "contacts": {"grip": {"between": ["side", "wall"], "mu": 0.5}},
+        "loads": {"spring": {"on": "block.P", "force": ["-push * 1 N", 0]}},
+    }  # fmt: skip
+    run = lw.load(block, push=9.0).simulate(0.1)
+    assert run.certificate.ok and run["grip.state"][-1] in (1.0, 2.0)
+    case, wanted = lw.Run(0.1), "end block.P.vy > -0.2 m/s"
+    best = lw.load(block).optimize("min push", {"push": "2..12"}, wanted, case, count=2, starts=1, progress=False)
+    # it slips, and is turned too slowly to roll: a = g - mu F / m
+    assert best.feasible and best.numbers["push"] == pytest.approx(0.4 * (G - 2.0) / 0.5, abs=2e-3)
+
+
 def test_a_joint_carries_what_its_body_pushes_with():
     """A rod leans on the floor without friction: its pin carries half of the weight, and so does the floor."""
     leaning = {

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from linkwright.api import (
     System,
     Trajectories,
     Trajectory,
+    UsageError,
     compiled_of,
     every_parameter,
     mechanism_of,
@@ -186,6 +187,7 @@ class MeasuredCycles:
         return out, why
 
 
+DIFFERENCE = 1e-4  # of the range of a number, to each side: errors of runs at 1e-9 are 1e-5 of what the measure changes over the range
 REMEMBERED = 8  # points whose results are stored
 FEASIBLE = 1e-6  # relative to the scale of a limit: a search counts what is violated by less as feasible
 MET = 1e-9  # relative to the scale of a limit: what the final design violates by more is not met
@@ -265,6 +267,13 @@ class Limit:
         return f"{value / size:.6g}{' ' if unit else ''}{unit}"
 
 
+class NeighborMotions(NamedTuple):
+    """Motions of two designs that differ in one number, and by how much in SI."""
+
+    motions: tuple[Any, Any]
+    apart: float
+
+
 @dataclass
 class DesignPoint:
     """One design: its motion and the derivatives of that by the parameters that vary, each computed when asked for."""
@@ -309,6 +318,26 @@ class DesignPoint:
         """Derivatives of all channels, also of those that no measure reads. A search continues at a kink by a slope between those of its
         sides."""
         return replace(self.trajectory.derivatives(list(self.problem.names)), strict=False)
+
+    def beside(self, k: int) -> NeighborMotions:
+        """Motions on both sides of this one along one number, within its bounds."""
+        return self.known(("beside", k), lambda: self._beside(k))
+
+    def _beside(self, k: int) -> NeighborMotions:
+        motions, places = [], []
+        for way in (-1.0, 1.0):
+            u = self.u.copy()
+            u[k] = np.clip(u[k] + way * DIFFERENCE, 0.0, 1.0)
+            try:
+                motions.append(self.problem.work.result(self.problem.numbers(u)))
+            except LinkwrightError:  # no motion on this side
+                motions.append(self.trajectory)
+                u = self.u
+            places.append(self.problem.numbers(u)[k])
+        if places[0] == places[1]:
+            name = self.problem.names[k]
+            raise UsageError(f"a run on neither side of {name} = {places[0]:.6g} can be computed. Choose other bounds.", name=name)
+        return NeighborMotions((motions[0], motions[1]), places[1] - places[0])
 
     @cached_property
     def _turned(self) -> Any:

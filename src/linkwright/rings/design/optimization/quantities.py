@@ -85,14 +85,15 @@ class MeasuredValue(ABC):
 
 @dataclass(frozen=True)
 class OfMotion(MeasuredValue):
-    """A measure of the motion."""
+    """A measure of the motion; `switching` if that touches, sticks or holds one way, so that no exact derivatives go through it."""
 
     measure: Measure | None = None
+    switching: bool = False
 
     @property
     def extreme(self) -> str:
         assert self.measure is not None
-        return self.measure.reduction if self.measure.reduction in EXTREMES else ""
+        return self.measure.reduction if self.measure.reduction in EXTREMES and not self.switching else ""
 
     @property
     def root_of_squares(self) -> bool:
@@ -127,6 +128,10 @@ class OfMotion(MeasuredValue):
 
     def _gradient(self, p: DesignPoint) -> np.ndarray:
         assert self.measure is not None
+        if self.switching:
+            ends = [p.beside(k) for k in range(len(p.numbers))]
+            values = [[float(self.measure.read_from(c)) for c in pair.motions] for pair in ends]
+            return np.array([(high - low) / pair.apart for (low, high), pair in zip(values, ends, strict=True)])
         return np.asarray(self.measure.slopes(p.motion, p.slopes), dtype=float)
 
     def reach(self, p: DesignPoint) -> float:

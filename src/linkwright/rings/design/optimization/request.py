@@ -131,7 +131,9 @@ class QuantityReader:
             measures.check([m], self.c)
         except LinkwrightError as problem:
             raise UsageError(f"'{name}': {problem}", name=name) from None
-        return OfMotion(m.text, measures.unit_of_measure(m, self.c)[0], measures.unit_of_measure(m, self.c, self.units), m)
+        switching = self.c.proof is not None and (self.described.one_sided or self.described.rubs)
+        shown = measures.unit_of_measure(m, self.c, self.units)
+        return OfMotion(m.text, measures.unit_of_measure(m, self.c)[0], shown, m, switching)
 
     def _same_divisors(self, texts: Sequence[phrases.GoalTerm], terms: Sequence[tuple[float, MeasuredValue]], name: str) -> None:
         """Raise UsageError where a term is divided by a quantity of another dimension."""

@@ -87,6 +87,8 @@ def original_point(p: DesignProblem) -> DesignPoint:
 
 
 def _notes(p: DesignProblem, state: SearchState, done: FinishedDesign, *, feasible: bool) -> Iterator[str]:
+    if any(isinstance(q, OfMotion) and q.switching for q in p.quantities):
+        yield "Gradients are differences of runs, because these touch, stick or hold one way: numbers are accurate to 1e-4 of their range."
     if state.late:
         yield (
             f"The time was over during '{state.progress.stage}': this is the best design so far, and it is not certified. A longer time, "
