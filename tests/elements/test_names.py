@@ -23,7 +23,6 @@ OWN = ("elements", "exchange")  # rooms: the elements' own files; importers make
 SPECIAL: dict[str, tuple[frozenset[str], str]] = {
     "description": (frozenset(elements.HELD), "one typed line a section, and what is special by name: cams, rigid stops, friction by load"),
     "holding_range": (frozenset({"frictions"}), "statics of dry friction"),
-    "lost_motion": (frozenset({"clearances"}), "plays of joints"),
     "friction_rows": (frozenset({"frictions"}), "dry friction, whose bound follows from the load of its joint"),
     "cams": (frozenset({"cams", "springs", "frictions"}), "profile and contact of cams, and the preload that keeps it"),
     "scene_cams": (frozenset({"cams"}), "profile and contact of cams"),
