@@ -231,7 +231,7 @@ class MotionChannels(Mapping[str, Channel]):
             raise ChannelError(f"'{name}': there is no play '{wanted}'.", nearest(wanted, names, "Plays"), name=wanted, allowed=names)
         if output is None or output.acceleration is None:
             raise ChannelError(
-                f"'{name}': '{head}' is no position with a single value. Lost motion is one of an angle or a length, such as a joint's "
+                f"'{name}': '{head}' is not a position with a single value. Lost motion is one of an angle or a length, such as a joint's "
                 "coordinate, the angle of a body or a coordinate of a point.",
                 name=head,
             )

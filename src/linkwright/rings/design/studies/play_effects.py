@@ -43,7 +43,7 @@ def play_effects(nominal: Any, m: Any) -> tuple[list[PlayEffect], str]:
         return [], ""
     weights = m.weights(nominal).get(m.channel)
     if nominal.dimension(m.channel) not in POSITIONS or weights is None or weights.ndim != 1:
-        return [], f"{m.name}: plays are left out, because it is no measure of an angle or a length."
+        return [], f"{m.name}: plays are left out, because it does not measure an angle or a length."
     try:
         lost = nominal.read([f"{m.channel}.lost_motion.{p.name}" for p in plays])
     except ChannelError as problem:
