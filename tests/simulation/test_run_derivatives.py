@@ -217,3 +217,16 @@ def test_wrong_wishes_backwards() -> None:
             run.derivatives("*.mass", **options)
     with refused(LinkwrightError, name="A"):
         lw.load("wiper").cycle(steps=8).derivatives("*.mass", channel="A")
+
+
+def test_friction_that_sticks_has_derivatives_with_a_speed() -> None:
+    cart = {
+        "plane": "xy", "drawing": {"O": [0, 0]}, "start": {"x.v": "3 m/s"}, "parameters": {"F": 4.0},
+        "bodies": {"ground": {}, "cart": {"points": ["O"], "mass": 2, "com": "O", "inertia": 1}},
+        "joints": {"x": {"type": "prismatic", "between": ["ground", "cart"], "at": "O", "axis": [1, 0]}},
+    }  # fmt: skip
+    with refused(lw.UsageError, name="x"):
+        lw.load({**cart, "friction": {"x": {"coulomb": "F * 1 N"}}}).simulate(0.5).derivatives(["F"])
+    smooth = lw.load({**cart, "friction": {"x": {"coulomb": "F * 1 N", "speed": "0.01 m/s"}}}).simulate(0.5)
+    # far above that speed the friction is constant: x = v t - F t^2 / (2 m)
+    assert smooth.derivatives(["F"], channel="x")["F"] == pytest.approx(-(0.5**2) / 4.0, rel=1e-9)

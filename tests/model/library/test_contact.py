@@ -148,9 +148,14 @@ def test_the_toggle_clamp_stays_locked():
     assert holds.events[-1].name == "rest touches"
 
 
-@pytest.mark.parametrize("name", ["geneva", "slider-crank-clearance"])
-def test_a_cycle_says_that_it_holds_no_contact(name):
-    m = lw.load(name)
+def test_a_cycle_has_the_ideal_joint_and_its_lost_motion():
+    c = lw.load("slider-crank-clearance").cycle(steps=12)
+    assert c.full_turn and any("clearance" in x for x in c.notes)
+    assert np.isfinite(c["B.load"]).all() and c.measure("max slider.C.x.lost_motion") > 0.0
+
+
+def test_a_cycle_says_that_it_holds_no_contact():
+    m = lw.load("geneva")
     assert m.description.touch_laws
     with pytest.raises(UsageError) as caught:
         m.cycle()
