@@ -113,7 +113,7 @@ def _again(core: Compiled, sim: Simulation, names: Sequence[str]) -> Simulation:
     if len(sim.pieces) != 1 or _held(sim) or o.formulation not in (None, "sslm"):
         one = "no switching events, nothing that touches or holds one way, no constraints off, formulation sslm"
         sticks = [x.name for x in core.description.frictions if not x.smooth and (x.coulomb or x.mu)]
-        way = f" Friction of {listing(sticks)} sticks: give it a `speed:` over which it turns round, and it has derivatives." if sticks else ""
+        way = f" Friction of {listing(sticks)} sticks: give it a `speed:` over which it turns round." if sticks else ""
         raise UsageError(f"derivatives of a run need one mode of motion: {one}.{way}", name=sticks[0] if sticks else "")
     act = sim.pieces[0].evaluator.setup.actuation
     if act.n_held or (act.needs_kernel and act.program is None):
