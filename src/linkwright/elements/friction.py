@@ -29,6 +29,14 @@ STAND_IN = 0.01  # rad/s or m/s: over which friction that sticks turns round in 
 CREEP = 1e-9  # the same in inverse dynamics, where nothing is integrated: above 2e-8 it has its whole effort
 
 
+def falling(v: Any, breakaway: Any, stribeck: Any) -> Any:
+    """Dry friction at a speed over that of fast sliding; without a `stribeck` speed it falls at once."""
+    for given, idle in ((breakaway, 1.0), (stribeck, 0.0)):
+        if isinstance(given, (int, float)) and given == idle:
+            return 1.0
+    return 1.0 + (breakaway - 1.0) * np.exp(-((v / stribeck) ** 2))
+
+
 @dataclass(frozen=True)
 class Friction(ModelElement):
     """Friction of a joint: -coulomb sign(v) - viscous v; `mu`, `radius`: by its load; `speed`: smooth, tanh(v/speed) for the sign."""
@@ -67,9 +75,7 @@ class Friction(ModelElement):
 
     def falling(self, v: Any) -> Any:
         """Dry friction at a speed over that of fast sliding."""
-        if isinstance(self.stribeck, (int, float)) and self.stribeck == 0.0:
-            return 1.0
-        return 1.0 + (self.breakaway - 1.0) * np.exp(-((v / self.stribeck) ** 2))
+        return falling(v, self.breakaway, self.stribeck)
 
     def law(self, at: Any) -> Any:
         return -self._against(at)

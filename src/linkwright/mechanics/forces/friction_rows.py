@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from linkwright.elements.friction import falling
 from linkwright.model.coordinates import joint_part
 from linkwright.model.description import Description, Friction
 
@@ -23,11 +22,7 @@ class FrictionRow(NamedTuple):
 
     def sliding(self, v: Any) -> Any:
         """Share of its bound at rest with which it slides at a speed."""
-        if isinstance(self.breakaway, (int, float)) and self.breakaway == 1.0:
-            return 1.0
-        if isinstance(self.stribeck, (int, float)) and self.stribeck == 0.0:
-            return 1.0 / self.breakaway
-        return (1.0 + (self.breakaway - 1.0) * np.exp(-((v / self.stribeck) ** 2))) / self.breakaway
+        return falling(v, self.breakaway, self.stribeck) / self.breakaway
 
     @property
     def sticks(self) -> bool:
