@@ -232,3 +232,24 @@ def test_python_and_machine_code_give_the_same_bits() -> None:
             bound = by_load * np.linalg.norm(F, axis=1) + constant
             assert np.abs((given["W"] @ p + given["b"])[held]).max(initial=0.0) < 1e-9 * np.abs(given["W"] * p).max()
             np.testing.assert_allclose(p[~held], (given["theta"] * bound)[~held], rtol=1e-12, atol=1e-14)
+
+
+def test_a_row_that_depends_on_what_holds_gets_no_share() -> None:
+    """Two rows that are the same one hold together with a row that slips: the first of them holds, and both stand still."""
+    A = np.random.default_rng(5).normal(size=(3, 4))
+    rows = A[[0, 1, 1]]
+    W, b = rows @ rows.T, np.array([0.3, -2.0, -2.0])
+    loop = Loop(dry_friction.settle_friction, Layout(dry_friction.FrictionProblem, dry_friction.sizes(3, 0)))
+    loop.fill("kind", [dry_friction.GIVEN, dry_friction.HELD, dry_friction.HELD])
+    loop.fill("group", [0, 0, 0])
+    loop.fill("by_load", [0.1, 0.0, 0.0])
+    loop.fill("constant", [0.2, 0.0, 0.0])
+    run = loop.bound(1)
+    memory: Any = run.record()
+    dF = np.zeros((3, 9))
+    dF[0, 3:6] = [0.0, 2.0, 0.0]
+    memory.W[:], memory.b[:], memory.F[:], memory.dF[:], memory.theta[:] = W, b, np.eye(3), dF, [-1.0, 0.0, 0.0]
+    assert run()[0]
+    p = np.array(memory.p)
+    assert p[2] == 0.0 and np.abs((W @ p + b)[1:]).max() < 1e-13
+    assert p[0] == pytest.approx(-(0.1 * np.hypot(1.0, 2.0 * p[1]) + 0.2), rel=1e-13)

@@ -217,14 +217,18 @@ def pressing_slider(**more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("method", ["dopri8", "rodas"])
 def test_a_pressing_slider_crank_obeys_inverse_dynamics(method):
     """Five joints rub by their loads while the nose slides along the plate: the accelerations of the run need no torque in inverse
-    dynamics of the same mechanism without contact, under the forces that the run gives for it."""
+    dynamics of the same mechanism without contact, under the forces that the run gives for it. They are also the rates of its speeds:
+    differences over 0.2 ms, to 1e-3 of the largest."""
     m = lw.load(pressing_slider())
     s = m.system
-    run = s.simulate(s.assemble(q={"A": np.radians(-60.0)}, v={"A": 12.0}), 0.15, drive={}, integrator=method)
+    run = s.simulate(s.assemble(q={"A": np.radians(-60.0)}, v={"A": 12.0}), 0.15, drive={}, integrator=method, sample_interval=2e-4)
     bare = {k: x for k, x in pressing_slider().items() if k not in ("contacts", "surfaces")}
     free = lw.load({**bare, "drive": {"A": "1 rad/s", "T": "1 m/s"}}).system
     both = np.flatnonzero((run["push.state"] == 2) & (np.abs(run["A.v"]) > 0.5) & (np.abs(run["T.v"]) > 1e-3) & (np.abs(run["S.v"]) > 1e-3))
     assert len(both) > 20
+    inside = both[np.isin(both - 1, both) & np.isin(both + 1, both)]
+    rates = (run["A.v"][inside + 1] - run["A.v"][inside - 1]) / 4e-4
+    assert np.abs(rates - run["A.a"][inside]).max() < 1e-3 * np.abs(rates).max()
     for i in both[:: max(1, len(both) // 12)]:
         q, v = dict(zip(s.names.q, run.q[i], strict=True)), dict(zip(s.names.v, run.v[i], strict=True))
         st = free.state(np.array([q[n] for n in free.names.q]), np.array([v[n] for n in free.names.v]))
@@ -265,3 +269,36 @@ def test_a_joint_that_locks_itself_is_refused_while_something_touches():
             continue
         with refused(lw.UsageError, name="S"):
             m.simulate(1e-3)
+
+
+def test_what_touches_at_rest_never_pulls():
+    """Both blocks can hold themselves. Equal shares of their bounds would let the upper one hold the lower one by a contact that pulls, so
+    they touch without a force; with less friction the upper one leans on the lower one."""
+    slope = np.radians(30.0)
+    for mu, pushes in (((1.2, 0.8), False), ((0.6, 1.2), True)):
+        found = lw.load(two_blocks(mu, slope, 0.0)).simulate(1.0)
+        assert not np.any(found.v) and np.all(found["meet.force"] >= 0.0) and found.certificate.ok
+        assert (found["meet.force"][-1] > 0.0) == pushes
+        np.testing.assert_allclose(found["S.friction"] + found["T.friction"], -4 * G * np.sin(slope), rtol=1e-9)
+
+
+@pytest.mark.parametrize("law", [{"mu": 0.3}, {"coulomb": 0.2}])
+def test_a_rope_becomes_taut_while_joints_rub(law):
+    """A double pendulum falls into a slack rope: energy with both losses, the length of the rope, and friction against speed."""
+    lever = {"radius": 0.1} if "mu" in law else {}
+    model = {
+        "plane": "xy", "gravity": [0, -G], "drawing": {"A": [0, 0], "B": [1, 0], "C": [1.5, 0], "O": [0, 0.3]},
+        "bodies": {
+            "ground": {"pins": ["A"], "points": ["O"]}, "upper": {"pins": ["A", "B"], "mass": 1},
+            "lower": {"pins": ["B"], "points": ["C"], "mass": 1, "com": [1.25, 0], "inertia": 0.02},
+        },
+        "rods": {"rope": {"between": ["ground.O", "lower.C"], "length": 1.55, "slack": True}},
+        "friction": {name: {**law, **lever} for name in "AB"},
+    }  # fmt: skip
+    found = lw.load(model).simulate(2.0, tolerance=1e-11, sample_interval=0.005)
+    assert found.events[0].name == "rope becomes taut" and found.events[0].values["energy lost"] > 1e-3
+    assert (np.hypot(found["lower.C.x"], found["lower.C.y"] - 0.3) - 1.55).max() < 1e-12
+    c = found.certificate
+    assert c.ok and c.energy_imbalance < 1e-8 * c.energy_turned_over and c.friction_excess < 1e-12
+    for name in "AB":
+        assert (found[f"{name}.friction"] * found[f"{name}.v"]).max() <= 1e-9
