@@ -9,6 +9,7 @@ from linkwright.api import Names, argument_types
 
 if TYPE_CHECKING:
     from linkwright.api import Mechanism, State, System
+    from linkwright.rings.robots.optimal.predictive import PredictiveController
     from linkwright.rings.robots.optimal.result import OptimalMotion
     from linkwright.rings.robots.time_optimal.result import TimeOptimalMotion
     from linkwright.rings.robots.transmission.maps import Transmission
@@ -147,6 +148,58 @@ class MechanismVerbs:
             self.system, goal, to, start=start, duration=duration, limits=limits, drives=drives, coordinates=coordinates,
             periodic=periodic, steps=steps, guess=guess, tolerance=tolerance, progress=progress,
         )  # fmt: skip
+
+    def predictive(
+        self: Mechanism,
+        limits: Mapping[str, Any],
+        *,
+        steps: int = 20,
+        step: float | str = "1 ms",
+        weights: Mapping[str, float] | None = None,
+        start: Mapping[str, Any] | State | None = None,
+        drives: Names | None = None,
+        coordinates: Names | None = None,
+    ) -> PredictiveController:
+        """Make a model predictive controller, which runs in Python and exports itself as C99.
+
+        Parameters
+        ----------
+        limits : mapping
+            Limit by name of the efforts of all drives: '*.torque=1.5 N m'.
+        steps : int, default 20
+            Number of equal steps: the horizon.
+        step : float or str, default "1 ms"
+            Duration of a step of the horizon.
+        weights : mapping, optional
+            Weight in SI by coordinate ("A"), speed ("A.v") or effort ("A.torque") of the squared distance from the reference.
+        start : mapping or State, optional
+            Position from which the loops are followed (default: the start of the model).
+        drives : sequence of str, optional
+            Drives: as many as degrees of freedom, or fewer (default: the model's).
+        coordinates : sequence of str, optional
+            Independent joints or cylinders that are measured (default: chosen, drives first).
+
+        Returns
+        -------
+        PredictiveController
+            `tick(position, speed, reference)` gives the efforts of a sample, `save("controller.c")` writes C.
+
+        Raises
+        ------
+        LinkwrightError
+            If a name or unit is not understood, or the effort of a drive has no limit.
+
+        Examples
+        --------
+        >>> controller = lw.load("five-bar").predictive({"*.torque": "1.5 N m"})
+        >>> sorted(controller.c("arm"))
+        ['arm.c', 'arm.h']
+        """
+        from linkwright.rings.robots.optimal.predictive import predictive
+
+        return predictive(
+            self.system, limits, steps=steps, step=step, weights=weights, start=start, drives=drives, coordinates=coordinates
+        )
 
     def workspace(
         self: Mechanism,
