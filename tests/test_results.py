@@ -112,6 +112,7 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     "OptimalMotion": lambda: lw.load("five-bar").optimal(
         "least effort", {"A": "100 deg", "E": "60 deg"}, duration=0.3, limits={"*.torque": "1.5 N m"}, steps=8
     ),
+    "PredictiveController": lambda: lw.load("five-bar").predictive({"*.torque": "1.5 N m"}, steps=4),
     "TimeOptimalMotion": lambda: lw.load("five-bar").time_optimal(
         {"left_rod.C": lambda s: (0.06 + 0.08 * s, 0.24 - 0.02 * s)}, {"*.torque": "1.5 N m"}, steps=40
     ),

@@ -49,6 +49,7 @@ VERBS = {
     "m.export": lambda m, s, st, f: [m.export(f / name) for name in ("a.urdf", "a.sdf", "a.mjcf", "a.dxf", "a.svg")],
     "m.time_optimal": lambda m, s, st, f: m.time_optimal({joint(m): [0.0, 1.0]}, {joint(m): "1 N m"}),
     "m.optimal": lambda m, s, st, f: m.optimal("least effort", {joint(m): 0.1}, duration=1.0, steps=4),
+    "m.predictive": lambda m, s, st, f: m.predictive({f"{joint(m)}.torque": 1.0, f"{joint(m)}.force": 1.0}),
     "m.follow": lambda m, s, st, f: m.follow({joint(m): [0.0, 1.0]}, [0.0, 1.0]),
     "m.holding_range": lambda m, s, st, f: m.holding_range(),
     "m.lost_motion": lambda m, s, st, f: m.lost_motion(joint(m)),

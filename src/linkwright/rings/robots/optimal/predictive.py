@@ -106,11 +106,10 @@ class PredictiveController(Result):
         x[0] = x0
         for k in range(N):
             rate, change = np.zeros(n), np.zeros((n, n + p))
-            qs, qdot = q, np.zeros_like(q)
-            here, moved, dq = x[k], np.eye(n, n + p), np.zeros_like(q)
+            qdot = np.zeros_like(q)
+            last, slope, dq = np.zeros(n), np.zeros((n, n + p)), np.zeros_like(q)
             for place, weight in STAGES:
-                if place:
-                    here, moved, qs = x[k] + place * h * last, np.eye(n, n + p) + place * h * slope, q + place * h * dq  # noqa: F821
+                here, moved, qs = x[k] + place * h * last, np.eye(n, n + p) + place * h * slope, q + place * h * dq
                 out = self.motion.values(qs[None], here[None, f:], self.u[k][None], slopes=True)
                 D = out["D"][0, :f]
                 if not np.isfinite(D).all():
@@ -213,10 +212,15 @@ class PredictiveController(Result):
 
     def table(self) -> Table:
         """Return the weights of coordinates, speeds and efforts with the limits of the efforts, all in SI."""
-        speeds = [f"{x}.v" for x in self.coordinates]
-        rows = [(n, w, None, None) for n, w in zip((*self.coordinates, *speeds), self.Q.tolist(), strict=True)]
-        rows += [(n, *x) for n, *x in zip(self.drives, self.R.tolist(), self.low.tolist(), self.high.tolist(), strict=True)]
-        return Table.of([("quantity", ""), ("weight", ""), ("low", "SI"), ("high", "SI")], rows, "predictive controller")
+        rotary = self.setting.rotary
+        names = [*self.coordinates, *(f"{x}.v" for x in self.coordinates)]
+        units = [("rad" if x else "m") for x in rotary] + [("rad/s" if x else "m/s") for x in rotary]
+        rows: list[tuple[Any, ...]] = [(n, unit, w, None, None) for n, unit, w in zip(names, units, self.Q.tolist(), strict=True)]
+        for name, *x in zip(self.drives, self.R.tolist(), self.low.tolist(), self.high.tolist(), strict=True):
+            turns = self.setting.sample.dimension(name) == "angle"
+            rows.append((f"{name}.{'torque' if turns else 'force'}", "N m" if turns else "N", *x))
+        heads = [("quantity", ""), ("unit", ""), ("weight", ""), ("low", ""), ("high", "")]
+        return Table.of(heads, rows, "predictive controller")
 
     def __repr__(self) -> str:
         return f"<PredictiveController: {self.steps} steps of {1e3 * self.step:g} ms, drives {', '.join(self.drives)}>"
