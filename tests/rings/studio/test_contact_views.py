@@ -67,7 +67,7 @@ def test_a_polygon_is_the_shape_of_its_body():
     assert wheel.solid and wheel.closed
     np.testing.assert_allclose(radii, np.tile([0.044, 0.05], 12), rtol=1e-12)  # root, tip
     assert not any(body == "wheel" for body, _, _ in scene.marks)
-    assert [p["solid"] for p in shapes(scene)["pieces"]] == [p.solid for p in scene.pieces]
+    assert [p.get("solid", False) for p in shapes(scene)["pieces"]] == [p.solid for p in scene.pieces]
     area = 12 * 0.5 * 0.044 * 0.05 * np.sin(np.pi / 6)  # of triangles from the axle to the back of each tooth
     x, y = wheel.points[:, 0], wheel.points[:, 1]
     assert 0.5 * abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) == pytest.approx(area, rel=1e-12)

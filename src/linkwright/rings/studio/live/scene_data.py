@@ -131,7 +131,7 @@ def _listed(scene: Scene) -> tuple[dict[str, Any], list[Ref]]:
                 "points": [_numbers(x) for x in p.points],
                 "places": [at.find(p.node, x) for x in p.points],
                 "closed": p.closed,
-                "solid": p.solid,
+                **({"solid": True} if p.solid else {}),
             }
             for p in scene.pieces
         ],
