@@ -44,6 +44,11 @@ class RateOutputs(Record):
     mobility: Floats  # change of the speeds by the same
     mu: Floats
     restitution: Floats
+    load: Floats  # of joints with friction: force times the length of the step, three components each
+    lever: Floats  # what a unit impulse in each row does to it
+    by_load: Floats
+    constant: Floats
+    creep: Floats
 
 
 class StateOutputs(Record):
@@ -158,6 +163,11 @@ class Environment(Record):
     p: Floats = sized("rows")  # impulses of the last step
     moved: Matrix = sized("rows", "nv")  # change of v by a unit impulse in each row
     mobility: Matrix = sized("rows", "rows")
+    load: Floats = sized("rubs3")
+    lever: Matrix = sized("rubs3", "rows")
+    by_load: Floats = sized("rubs")  # bound of the friction of joints over their forces
+    constant: Floats = sized("rubs")
+    creep: Floats = sized("rubs")  # speed over which friction turns round
     deep: float  # what is left after a step
     depth: float  # largest so far, as the next three: residual, problems, those of them that later stages solved
     residual: float

@@ -21,7 +21,7 @@ from linkwright.compiler.records import KernelPlace, Layout
 from linkwright.errors import UsageError, nearest
 from linkwright.integrators import environment_steps as loops
 from linkwright.integrators import run_state as mem
-from linkwright.integrators.contact.problem import ROWS
+from linkwright.integrators.contact.problem import FRICTION, ROWS
 from linkwright.integrators.contact.problem import sizes as sizes_of
 from linkwright.integrators.contact.solver import ContactSolver
 from linkwright.integrators.environment_state import Environment
@@ -315,6 +315,8 @@ def _layout(of: Environments, lanes: int, again: Mapping[str, Any]) -> Layout:
         "stages": 1 if table is None else table.stages,
         "width": 0 if table is None else len(table.c),
         "nv": problem.nv,
+        "rubs": of.one_sided.kinds.count(FRICTION),
+        "rubs3": 3 * of.one_sided.kinds.count(FRICTION),
         "motions": of.motions.shape[1],
         "middle": int(table is None),
         "n_unit": len(problem.quaternions),
@@ -334,7 +336,9 @@ def _rates(of: Environments) -> dict[str, tuple[int, int]]:
         return {"rates": (0, p.nq + p.nv)}
     blocks, rows = len(of.one_sided.kinds), of.one_sided.rows
     sizes = {"rates": p.nv, "gap": blocks, "before": blocks, "free": rows, "moved": rows * p.nv, "mobility": rows * rows}
-    sizes |= {"mu": blocks, "restitution": blocks}
+    rubs = of.one_sided.kinds.count(FRICTION)
+    sizes |= {"mu": blocks, "restitution": blocks, "load": 3 * rubs, "lever": 3 * rubs * rows}
+    sizes |= dict.fromkeys(("by_load", "constant", "creep"), rubs)
     ends = np.cumsum([0, *sizes.values()])
     return {name: (int(at), n) for (name, n), at in zip(sizes.items(), ends, strict=False)}
 

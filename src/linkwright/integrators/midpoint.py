@@ -11,8 +11,10 @@ the contact solver runs in lanes. What it does not solve is solved alone, by all
 
 from __future__ import annotations
 
+import math
+
 from linkwright.compiler.records import copy, run
-from linkwright.integrators.contact.problem import FRICTION
+from linkwright.integrators.contact.problem import FRICTION, NOTHING
 from linkwright.integrators.contact.solver import attempt, begun
 from linkwright.integrators.environment_state import Environment, RateOutputs, asked, begin, ended, normalize, refusal, settle
 from linkwright.integrators.run_state import DEEP, UNSOLVED
@@ -26,6 +28,8 @@ DEPTH = 1e-12  # characteristic lengths: what is less deep stays
 TOO_DEEP = 1e-6  # characteristic lengths: a step that leaves more is refused
 MOST_LIFTS = 8  # each with the mobility of the middle: the depth falls by the change of direction in a step
 LIFTED = 1e-6  # of the residual: a lift is followed by a look
+MOST_BOUNDS = 60  # rounds of bounds and impulses
+BOUND = 1e-9  # relative change of the bounds that is none
 FAR = 1e3  # depths: gaps that are wider do not close by a lift
 
 
@@ -73,6 +77,13 @@ def take(e: Environment, y: RateOutputs) -> None:
             e.moved[i, j] = y.moved[i * nv + j]
         for j in range(n):
             e.mobility[i, j] = y.mobility[i * n + j]
+    copy(e.load, y.load)
+    copy(e.by_load, y.by_load)
+    copy(e.constant, y.constant)
+    copy(e.creep, y.creep)
+    for i in range(len(e.load)):
+        for j in range(n):
+            e.lever[i, j] = y.lever[i * n + j]
 
 
 # -------------------------------------------------------------------- positions
@@ -179,7 +190,7 @@ def joined(e: Environment, passed: int, least: float) -> bool:
     found = False
     for i in range(len(e.on)):
         if c.kind[i] == FRICTION:
-            if passed == 0 and e.mu[i] > 0.0:
+            if passed == 0:
                 e.on[i] = 1.0
                 found = True
         elif e.on[i] == 0.0:
@@ -209,10 +220,45 @@ def masked(e: Environment) -> None:
 
 
 def answer(e: Environment) -> int:
-    """Solve the problem; 0 or UNSOLVED."""
+    """Solve the problem; 0 or UNSOLVED. Bounds of friction by load follow from the impulses, so that they are found in turns."""
+    e.problems += 1.0
+    if len(e.by_load) == 0:
+        return solved(e)
+    outcome = 0
+    for passed in range(MOST_BOUNDS):
+        change = bounded(e)
+        if outcome != 0 or (passed > 0 and change <= BOUND):
+            return outcome
+        outcome = solved(e)
+    return UNSOLVED
+
+
+def bounded(e: Environment) -> float:
+    """The bounds that the impulses so far give; returns their largest relative change."""
+    c = e.contacts
+    first = len(e.on) - len(e.by_load)
+    largest = NOTHING
+    change = 0.0
+    for i in range(len(e.by_load)):
+        total = 0.0
+        for axis in range(3):
+            force = e.load[3 * i + axis]
+            for j in range(len(e.p)):
+                force += e.lever[3 * i + axis, j] * c.p[j]
+            total += force * force
+        bound = e.by_load[i] * math.sqrt(total) + e.constant[i]
+        change = max(change, abs(bound - c.mu[first + i]))
+        largest = max(largest, bound)
+        c.mu[first + i] = bound
+        k = c.first[first + i]
+        c.W[k, k] = e.mobility[k, k] + e.creep[i] / max(bound, NOTHING)
+    return change / largest
+
+
+def solved(e: Environment) -> int:
+    """One problem with its bounds; 0 or UNSOLVED."""
     c = e.contacts
     x, y = e.hard.x, e.hard.y
-    e.problems += 1.0
     begun(c)
     if attempt(c, SWEEPS, TOLERANCE):
         e.residual = max(e.residual, c.residual)

@@ -236,7 +236,7 @@ class Certificate(Result):
             + (f"; {self.break_points} ended on break points" if self.break_points else "")
         )
         if self.stepping:
-            lines.append(f"  contact        takes {self.sliding_loss:.4g} J by impacts and sliding")
+            lines.append(f"  contact        takes {self.sliding_loss:.4g} J by impacts, sliding and dry friction")
             lines += [f"  estimate       by comparison with {self.estimated_by}"] if self.estimated_error is not None else []
             return (*lines, *(f"  note           {n}" for n in self.notes))
         lines.append(

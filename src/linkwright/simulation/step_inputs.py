@@ -17,6 +17,8 @@ from linkwright.integrators.environments import MIDPOINT, Environments, OneSided
 from linkwright.integrators.problem import Tableau
 from linkwright.kernels.kernels import Kernels, Variant
 from linkwright.mechanics.contact import contact_gaps, contact_terms
+from linkwright.mechanics.dynamics.coordinate_efforts import EffortRow
+from linkwright.mechanics.forces import friction_rows
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model.coordinates import JointCoordinate
 from linkwright.model.file import quantity
@@ -56,7 +58,8 @@ def equations(core: Compiled, middle: bool = False) -> StepEquations:
     known = EQUATIONS.of(core)
     if middle not in known:
         core.kernels.need_masses()
-        kernels = core.kernels.variant(Variant(without=rigid_stops.released(core.loops.skel))) if middle else core.kernels
+        released = rigid_stops.released(core.loops.skel)
+        kernels = core.kernels.variant(Variant(without=released, dry=not core.description.rubs)) if middle else core.kernels
         known[middle] = step_equations(core, kernels, one_sided_rows(core) if middle else None)
     return known[middle]
 
@@ -101,10 +104,12 @@ def one_sided_rows(core: Compiled, given: Collection[str] = ()) -> OneSidedRows:
     """What holds one way in a mechanism, but for ends of coordinates whose motion is `given`."""
     skel, touches = core.loops.skel, core.kernels.touches
     ends = tuple(e for e in rigid_stops.ends_of(skel) if e.coordinate not in given)
+    rubs = [x for x in friction_rows(core.description) if x.name not in given] if core.description.rubs else []
+    rubbing = tuple(EffortRow(x.name, "" if isinstance(x.by_load, float | int) and x.by_load == 0.0 else x.joint) for x in rubs)
     if not touches:
-        return OneSidedRows(ends)
+        return OneSidedRows(ends, rubbing=rubbing)
     g, J = contact_gaps(skel, core.start.q)["g"], contact_terms(skel, core.start.q, core.start.v)["J"]
-    return OneSidedRows(ends, len(touches), len(J) // len(g))
+    return OneSidedRows(ends, len(touches), len(J) // len(g), rubbing)
 
 
 def _qdot_kernel(core: Compiled, row: RowLayout) -> StepKernel:
@@ -120,7 +125,7 @@ def _scheme(core: Compiled, integrator: Any) -> Tableau | None:
     """The method of single steps; by default the midpoint rule where something holds one way."""
     acts = core.description.one_sided
     if integrator is None:
-        integrator = MIDPOINT if acts else "rk4"
+        integrator = MIDPOINT if acts or core.description.rubs else "rk4"
     table = scheme_of(integrator)
     if acts and table is not None:
         raise UsageError(

@@ -25,15 +25,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linkwright.compiler.derivatives import traced_rates
-from linkwright.integrators.contact import ONE_SIDED, PLANAR, SPATIAL
+from linkwright.integrators.contact import FRICTION, ONE_SIDED, PLANAR, SPATIAL
 from linkwright.mechanics.contact import Touch, contact_gaps, contact_terms
 from linkwright.mechanics.contact import touches as touches_of
-from linkwright.mechanics.dynamics.coordinate_efforts import coordinate_rows
+from linkwright.mechanics.dynamics.coordinate_efforts import EffortRow, EffortRows, calm, coordinate_rows
 from linkwright.mechanics.dynamics.tree import generalized
+from linkwright.mechanics.forces import friction_rows
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion, qdot
-from linkwright.numerics.scalars import eliminate, is_symbolic, maximum, minimum
-from linkwright.simulation.rigid_stops import StopEnd
+from linkwright.model.coordinates import coordinate
+from linkwright.numerics.scalars import eliminate, is_symbolic, maximum, minimum, where
+from linkwright.simulation.rigid_stops import SLOW, StopEnd
 from linkwright.simulation.stabilizers.base import step_kernel as compiled
 
 if TYPE_CHECKING:
@@ -46,63 +48,107 @@ RINGS = 2.0  # of 2 S A: beyond it the midpoint rule turns a damped speed round
 LEAST_PIVOT = 1e-3  # of I + S A, whose pivots are above 1 where nothing pushes away from its rest
 
 
+class StepRows(NamedTuple):
+    """What stands at the rows of a step: gaps of the blocks, J, and of joints with friction also what each row does to their forces."""
+
+    gap: Any
+    J: Any
+    F: Any = None  # (joints, 3) without impulses
+    dF: Any = None  # (joints, 3, rows) by unit efforts
+
+
 class OneSidedRows(NamedTuple):
-    """What holds one way in a mechanism: ends of travels, and how many touches of surfaces, of so many rows each."""
+    """What holds one way in a mechanism: ends of travels, how many touches of surfaces, of so many rows each, and joints that rub."""
 
     ends: tuple[StopEnd, ...] = ()
     touches: int = 0
     width: int = 2
+    rubbing: tuple[EffortRow, ...] = ()
 
     @property
     def blocks(self) -> int:
+        return len(self.ends) + self.touches + len(self.rubbing)
+
+    @property
+    def one_sided(self) -> int:
+        """Blocks that have a gap."""
         return len(self.ends) + self.touches
 
     @property
     def count(self) -> int:
-        return len(self.ends) + self.width * self.touches
+        return len(self.ends) + self.width * self.touches + len(self.rubbing)
 
     @property
     def kinds(self) -> tuple[int, ...]:
         """Kinds of the blocks of the contact problem."""
-        return (*([ONE_SIDED] * len(self.ends)), *([PLANAR if self.width == 2 else SPATIAL] * self.touches))
+        touching = PLANAR if self.width == 2 else SPATIAL
+        return (*([ONE_SIDED] * len(self.ends)), *([touching] * self.touches), *([FRICTION] * len(self.rubbing)))
 
     @property
     def normals(self) -> list[int]:
-        """The row of the gap of each block."""
-        n = len(self.ends)
-        return [*range(n), *(n + self.width * i for i in range(self.touches))]
+        """The first row of each block."""
+        n, touching = len(self.ends), self.width * self.touches
+        return [*range(n), *(n + self.width * i for i in range(self.touches)), *(n + touching + i for i in range(len(self.rubbing)))]
+
+    @property
+    def by_load(self) -> bool:
+        """True if friction grows with the force in a joint."""
+        return any(x.joint for x in self.rubbing)
 
     @property
     def key(self) -> list[Any]:
         """What its kernels depend on, as JSON."""
-        return [[[e.stop, e.coordinate, e.side, e.at, e.restitution, e.row] for e in self.ends], self.touches, self.width]
+        ends = [[e.stop, e.coordinate, e.side, e.at, e.restitution, e.row] for e in self.ends]
+        return [ends, self.touches, self.width, [list(x) for x in self.rubbing]]
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Coordinates with ends, each once."""
+        return tuple(dict.fromkeys(e.coordinate for e in self.ends))
 
     def names(self, touches: Sequence[Touch]) -> tuple[str, ...]:
         """Names of the rows."""
         tangents = ("friction",) if self.width == 2 else ("friction.1", "friction.2")
-        return (*(e.key for e in self.ends), *(f"{x.name}.{part}" for x in touches for part in ("normal", *tangents)))
+        touching = (f"{x.name}.{part}" for x in touches for part in ("normal", *tangents))
+        return (*(e.key for e in self.ends), *touching, *(f"{x.coordinate}.friction" for x in self.rubbing))
 
     def units(self, loops: Loops) -> np.ndarray:
         """Length that a unit of each block's coordinate stands for: 1, or the characteristic length for an angle."""
         skel = loops.skel
-        kinds = [e.constraint(skel).kinds[0] for e in self.ends]
-        return np.array([*(1.0 if kind == "length" else loops.kappa for kind in kinds), *([1.0] * self.touches)])
+        lengths = [e.constraint(skel).kinds[0] == "length" for e in self.ends] + [True] * self.touches
+        lengths += [coordinate(skel.tree.description, x.coordinate).kind == "length" for x in self.rubbing]
+        return np.array([1.0 if length else loops.kappa for length in lengths])
 
-    def read(self, loops: Loops, at: Instant) -> tuple[Any, Any]:
-        """Gaps of the blocks and J of the rows."""
-        units, gaps, rows = self.units(loops), [], []
+    def read(self, loops: Loops, at: Instant) -> StepRows:
+        """Gaps and J."""
+        gaps, rows, units = [], [], self.units(loops)
         if self.ends:
-            names = tuple(dict.fromkeys(e.coordinate for e in self.ends))
-            found = coordinate_rows(loops, at, names)
+            found = coordinate_rows(loops, at, self.held)
             for e, unit in zip(self.ends, units, strict=False):
-                i = names.index(e.coordinate)
+                i = self.held.index(e.coordinate)
                 gaps.append(unit * (-e.side) * (found.value[i] - self._at(e, at)))
                 rows.append(unit * (-e.side) * found.J[i])
         if self.touches:
             terms = contact_terms(loops.skel, at.q, at.v)
             gaps += list(terms["g"])
             rows += list(terms["J"])
-        return _array(gaps), np.array(rows).reshape(self.count, len(at.v))
+        if self.rubbing:
+            own = coordinate_rows(loops, at, [x.coordinate for x in self.rubbing]).J
+            rows += [unit * row for unit, row in zip(units[self.one_sided :], own, strict=True)]
+        return StepRows(_array([*gaps, *([0.0] * len(self.rubbing))]), np.array(rows).reshape(self.count, len(at.v)))
+
+    def loaded(self, place: Instant, a: Any, lam: Any, answers: Any, rows: StepRows) -> StepRows:
+        """The same with the forces in joints: a, lam without impulses; `answers` to unit efforts in the rows, G and L."""
+        every = EffortRows(self.held, self.touches, self.rubbing)
+        pushes, units, first = every.at(place).pushes, self.units(place.loops), every.first
+        own = [(self.held.index(e.coordinate), -e.side * unit) for e, unit in zip(self.ends, units, strict=False)]
+        own += [(len(self.held) + i, 1.0) for i in range(2 * self.touches)]
+        own += [(first + i, unit) for i, unit in enumerate(units[self.one_sided :])]
+        still, changed = calm(place), []
+        for (row, share), G, L in zip(own, answers["G"].T, answers["L"].T, strict=True):
+            push = [(node, share * w) for node, w in pushes[row]]
+            changed.append(every.changes(still, push, G, L)[first:])
+        return rows._replace(F=every.joint_forces(place, a, lam)[first:], dF=np.array(changed).transpose(1, 2, 0))
 
     @staticmethod
     def _at(e: StopEnd, at: Instant) -> Any:
@@ -116,9 +162,27 @@ class OneSidedRows(NamedTuple):
     def laws(self, at: Instant) -> tuple[Any, Any]:
         """Friction and restitution of the blocks."""
         d = at.skel.tree.description
-        own = touches_of(d) if self.touches else ()
-        mu = [*(0.0 for _ in self.ends), *(x.mu for x in own)]
-        return _array(mu), _array([*(e.restitution for e in self.ends), *(x.restitution for x in own)])
+        own, rubs = touches_of(d) if self.touches else (), [0.0] * len(self.rubbing)
+        mu = [*(0.0 for _ in self.ends), *(x.mu for x in own), *rubs]
+        return _array(mu), _array([*(e.restitution for e in self.ends), *(x.restitution for x in own), *rubs])
+
+    def bounds(self, loops: Loops, at: Instant, v: Any, h: Any, rows: StepRows) -> dict[str, Any]:
+        """Bounds of the friction of joints as impulses, c |h F + dF p| + h C, with what they are at this speed; `creep`: speed over which
+        friction turns round."""
+        laws, units = {x.name: x for x in friction_rows(at.skel.tree.description)}, self.units(loops)[self.one_sided :]
+        by_load, constant, creep = [], [], []
+        for x, unit, u in zip(self.rubbing, units, rows.J[self.count - len(self.rubbing) :] @ v, strict=True):
+            law = laws[x.coordinate]
+            share = law.sliding(u / unit)
+            if not (_known(share) and share == 1.0):
+                share = where(u * u < (SLOW * loops.kappa) ** 2, 1.0, share)
+            by_load.append(law.by_load * share / unit)
+            constant.append(h * law.constant * share / unit)
+            creep.append(unit * law.speed)
+        n = len(self.rubbing)
+        F = np.zeros((n, 3)) if rows.F is None else h * rows.F
+        dF = np.zeros((n, 3, self.count)) if rows.dF is None else rows.dF
+        return {"load": F, "lever": dF, "by_load": _array(by_load), "constant": _array(constant), "creep": _array(creep)}
 
 
 def _array(values: list[Any]) -> Any:
@@ -203,26 +267,34 @@ class MidpointStep(NamedTuple):
             dv, margin = stiff.relaxed(dv), minimum(margin, stiff.margin)
         out = {"rates": dv}
         if self.rows.blocks:
-            out |= self._problem(free, at, before, dv, stiff, near, t)
+            X, rows = self._answered(eq, free, at, push, before + half, stiff, near, t)
+            out |= self._named(eq, at, rows, X, before, dv, h, stiff is None)
         return {**out, "margin": np.array([margin])}
 
-    def _problem(
-        self, eq: Equations, at: Instant, v: Any, dv: Any, stiff: Stiff | None, near: Any, t: Any
-    ) -> dict[str, Any]:
-        gap, J = self.rows.read(eq.loops, at)
-        X = eq.responses(at.q, at.v, J.T, t, near, multipliers=False)["G"]
+    def _answered(
+        self, eq: Equations, free: Equations, at: Instant, push: Any, v: Any, stiff: Stiff | None, near: Any, t: Any
+    ) -> tuple[Any, StepRows]:
+        """What unit impulses in the rows do to v, and the rows, with the forces of joints where these count."""
+        rows = self.rows.read(eq.loops, at)
+        answers = free.responses(at.q, at.v, rows.J.T, t, near, multipliers=self.rows.by_load)
+        X = answers["G"]
+        if self.rows.by_load:
+            moving = free.forward(at.q, v, push, t, near)
+            rows = self.rows.loaded(eq.place(at.q, v, t, near), moving["a"], moving["lam"], answers, rows)
         if stiff is not None:
             X = np.array([stiff.relaxed(x) for x in X.T]).T
-        W = J @ X
-        if stiff is None:
-            for i in range(len(W)):
-                W[i, :i] = W[:i, i]  # symmetric: half of it need not be computed
-        return self._named(at, gap, J, X, W, v, dv)
+        return X, rows
 
-    def _named(self, at: Instant, gap: Any, J: Any, X: Any, W: Any, v: Any, dv: Any) -> dict[str, Any]:
+    def _named(self, eq: Equations, at: Instant, rows: StepRows, X: Any, v: Any, dv: Any, h: Any, symmetric: bool) -> dict[str, Any]:
+        J = rows.J
+        W = J @ X
+        if symmetric:
+            for i in range(len(W)):
+                W[i, :i] = W[:i, i]  # half of it need not be computed
         mu, restitution = self.rows.laws(at)
         before, after = J[self.rows.normals] @ v, J @ (v + dv)
-        return {"gap": gap, "before": before, "free": after, "moved": X.T, "mobility": W, "mu": mu, "restitution": restitution}
+        out = {"gap": rows.gap, "before": before, "free": after, "moved": X.T, "mobility": W, "mu": mu, "restitution": restitution}
+        return {**out, **self.rows.bounds(eq.loops, at, v, h, rows)} if self.rows.rubbing else out
 
     def rank_revealing(self, kernels: Kernels, x: dict[str, np.ndarray]) -> dict[str, Any]:
         """The same at a state that the kernel refuses, without the change of forces within the step."""
@@ -234,9 +306,9 @@ class MidpointStep(NamedTuple):
         eq = kernels.equations(x.get("parameters", kernels.defaults["parameters"]))
         skel = eq.loops.skel
         at = Instant.moving(skel, motion(skel, x["q"], x["v"]), float(x["t"][0]), skel.unpack(x["q"], x["near"]))
-        gap, J = self.rows.read(eq.loops, at)
-        X = np.array([kernels.fallbacks["response"]({**x, "tau": row})["dv"] for row in J]).T
-        return {"rates": dv, **self._named(at, gap, J, X, J @ X, x["before"], dv)}
+        rows = self.rows.read(eq.loops, at)
+        X = np.array([kernels.fallbacks["response"]({**x, "tau": row})["dv"] for row in rows.J]).T
+        return {"rates": dv, **self._named(eq, at, rows, X, x["before"], dv, h, True)}
 
 
 class Gaps(NamedTuple):
@@ -246,10 +318,10 @@ class Gaps(NamedTuple):
 
     def __call__(self, eq: Equations, q: Any, v: Any, t: Any, near: Any) -> dict[str, Any]:
         skel = eq.loops.skel
-        if not self.rows.ends:
+        if not self.rows.ends and not self.rows.rubbing:
             return {"gap": contact_gaps(skel, q)["g"]}
         at = Instant.moving(skel, motion(skel, q, v), t[0], skel.unpack(q, near))
-        return {"gap": self.rows.read(eq.loops, at)[0]}
+        return {"gap": self.rows.read(eq.loops, at).gap}
 
 
 class Rows(NamedTuple):
@@ -259,8 +331,8 @@ class Rows(NamedTuple):
 
     def __call__(self, eq: Equations, q: Any, v: Any, t: Any, near: Any) -> dict[str, Any]:
         skel = eq.loops.skel
-        gap, J = self.rows.read(eq.loops, Instant.moving(skel, motion(skel, q, v), t[0], skel.unpack(q, near)))
-        return {"gap": gap, "J": J}
+        found = self.rows.read(eq.loops, Instant.moving(skel, motion(skel, q, v), t[0], skel.unpack(q, near)))
+        return {"gap": found.gap, "J": found.J}
 
 
 def rows_kernel(kernels: Kernels, rows: OneSidedRows) -> Kernel:

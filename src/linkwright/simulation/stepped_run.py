@@ -2,7 +2,7 @@
 
 The midpoint rule of single steps (`integrators.midpoint`), from the start to the end of a run, with the drives of a run at the middle of
 every step. Nothing is located: a touch that closes or slips within a step does so in all of it. What sliding and impacts take is what the
-balance of energy leaves: E(0) + work of drives and loads - losses - E(t).
+balance of energy leaves: E(0) + work of drives and loads - losses - E(t). So does dry friction of joints.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from linkwright.kernels.kernels import Variant
 from linkwright.mechanics.constraints.loops import scale
 from linkwright.mechanics.contact import contact_gaps
 from linkwright.mechanics.kinematics.motion import qdot
+from linkwright.model.coordinates import coordinate
 from linkwright.results.checks import Checks
 from linkwright.results.cut_references import cut_references
 from linkwright.results.records import Column, CountedReferences, RunEvent, RunQuality, push_name
@@ -293,7 +294,7 @@ def trajectory(run: SteppedRun) -> Trajectory:
             parameters=setup.values.get("parameters"),
         )
     )  # fmt: skip
-    columns |= _end_columns(found, lam, names) | _touch_columns(found)
+    columns |= _end_columns(found, lam, names) | _touch_columns(found) | _friction_columns(found)
     columns |= {name: (found.works[:, i], "energy") for i, name in enumerate(("work.in", "work.loads", "work.lost", "work.contact"))}
     recorded = {name: Column(*x) for name, x in columns.items()}
     arrays = {"lam": lam, "tau": found.heads["tau"]}
@@ -358,6 +359,20 @@ def _touch_columns(found: Samples) -> dict[str, tuple[np.ndarray, str]]:
             f"{x.name}.state": (every[found.at, i], "none"),
             f"{x.name}.impulse": (np.diff(total, prepend=0.0), "mixed"),
         }
+    return out
+
+
+def _friction_columns(found: Samples) -> dict[str, tuple[np.ndarray, str]]:
+    """Friction of joints along their coordinates, and state: 1 or -1 slips in that direction, 0 sticks."""
+    run, out = found.run, {}
+    rows, d = run.equations.rows, run.sim.system.description
+    for i, x in enumerate(rows.rubbing):
+        block = rows.one_sided + i
+        unit, k = rows.units(run.sim.loops)[block], rows.normals[block]
+        effort, speed = unit * found.force[:, k], np.einsum("sv,sv->s", found.rows.J[:, k], found.v)
+        slips = np.abs(speed) > rigid_stops.SLOW * run.sim.loops.kappa
+        out[f"{x.coordinate}.friction"] = effort, coordinate(d, x.coordinate).effort_kind
+        out[f"{x.coordinate}.friction.state"] = np.where(slips, np.sign(speed), 0.0), "none"
     return out
 
 

@@ -15,7 +15,10 @@ from linkwright.simulation.step_inputs import equations
 from linkwright.simulation.stepper import Stepper
 from tests.refusals import refused
 from tests.simulation.contact.models import G, corners, disk, flying
-from tests.simulation.test_one_sided_rows import HOIST, TETHER, TETHERED, WHEELS, cam
+from tests.simulation.test_dry_friction import rubbing_slider_crank
+from tests.simulation.test_friction_runs import SPRING, cart
+from tests.simulation.test_one_sided_rows import HOIST, TETHER, TETHERED, WHEELS
+from tests.simulation.test_one_sided_rows import cam as turning_cam
 from tests.simulation.test_rigid_stops import LOOP, PENDULUM
 
 DEPTH, LOOPS = 1e-12, 1e-14  # of the size: what is left after every step
@@ -136,7 +139,7 @@ def test_rows_of_stops_ropes_gears_and_cams_act_in_steps(name):
         "rope": ({**TETHERED, "rods": {"tether": {**TETHER, "slack": True}}}, [0.0, -2.2], [0.0, 0.0], 0.8),
         "hoist": (HOIST, None, {"lift": 1.0}, 0.4),
         "play": ({**WHEELS, "gears": {"g": {"joints": ["A", "B"], "radii": [0.1, 0.2], "play": 1e-3}}}, [0, 0], [1.0, 0.0], 0.2),
-        "cam": ({**cam(0.0), "drive": {}}, None, {"A": 126.0}, 0.06),
+        "cam": ({**turning_cam(0.0), "drive": {}}, None, {"A": 126.0}, 0.06),
         "stop": ({**PENDULUM, "stops": {"A": {"min": -1.0}}}, None, {}, 1.5),
         "loop": ({**LOOP, "stops": {"A": {"min": 1.2, "max": 2.0}}}, None, {}, 1.0),
     }
@@ -212,6 +215,42 @@ def test_other_integrators_are_refused_where_something_holds_one_way():
     assert lw.compile(lw.load(fixed)).stepper(1).environments.one_sided.kinds
 
 
+# ---------------------------------------------------------------- dry friction of joints
+
+
+@pytest.mark.parametrize(("step", "error"), [(1e-3, 5e-6), (1e-4, 1e-7)])
+def test_a_cart_on_a_spring_comes_to_rest_where_friction_holds(step, error):
+    """After nine half periods, each 10 mm shorter; the place is off by the ends of slips within their steps, of second order."""
+    s = lw.load(cart(**SPRING, friction={"x": {"coulomb": "4 N"}}, start={"x": 0.093})).system
+    env = marched(s, s.start.q, s.start.v, 3.0, step)
+    assert abs(env.q[0, 0] + 0.003) < error and abs(env.v[0, 0]) < 1e-12
+    assert env.impulses[0, 0] / step == pytest.approx(-800.0 * env.q[0, 0] * -1.0, rel=1e-6)
+
+
+@pytest.mark.parametrize(("torque", "way"), [(-17.155996460, -1), (-13.589494389, 1)])
+def test_friction_by_load_holds_a_crank_within_its_range_of_torques(torque, way):
+    """The ends of the range at 40 deg, by inverse dynamics at creeping speed, 1e-4 N m inside and outside. What sticks creeps with the
+    residual of the impulses, 1e-6 rad/s here, and what slips reaches 2e-4 rad/s."""
+    pin = {"mu": 0.1, "radius": "20 mm"}
+    s = lw.load(rubbing_slider_crank() | {"friction": {"A": pin, "B": pin, "S": {"mu": 0.15}}}).system
+    st, at = s.assemble(q={"A": np.radians(40.0)}), s.names.v.index("A")
+    for side in (1, -1):
+        tau = np.zeros(len(st.v))
+        tau[at] = torque - side * way * 1e-4
+        env = marched(s, st.q, np.zeros(len(st.v)), 0.05, 1e-3, tau)
+        turned = way * (env.q[0, s.names.q.index("A")] - st.q[s.names.q.index("A")])
+        assert turned > 1e-6 if side < 0 else abs(turned) < 1e-7
+
+
+def test_friction_by_load_comes_to_the_run_from_event_to_event():
+    """A slider-crank that three joints brake by their loads; of first order."""
+    s = lw.load(rubbing_slider_crank()).system
+    st = s.assemble(q={"A": 2.0}, v={"A": 20.0})
+    exact = s.simulate(st, 0.2, drive={}, tolerance=1e-10)
+    errors = [np.abs(marched(s, st.q, st.v, 0.2, h).q[0] - exact.q[-1]).max() for h in (4e-4, 1e-4)]
+    assert errors[1] < 5e-3 and errors[1] < 0.4 * errors[0]
+
+
 # ---------------------------------------------------------------- runs
 
 
@@ -254,7 +293,7 @@ def test_prescribed_motions_lead_what_they_touch():
     m, e, k, F0 = 0.5, 0.01, 2000.0, 20.0
     w = 1.1 * float(np.sqrt((m * G + F0 + 2 * k * e) / (m * e)))
     turn = 2.0 * np.pi / w
-    run = lw.load(cam(w)).simulate(turn, contact="stepping", step=turn / 2000)
+    run = lw.load(turning_cam(w)).simulate(turn, contact="stepping", step=turn / 2000)
     angle = np.pi - np.arccos((m * G + F0 + k * e) / (m * e * w * w - k * e))
     leaves = run.events[0]
     assert leaves.name == "cam leaves" and leaves.time * w == pytest.approx(angle, abs=8e-3)  # two steps and a half
