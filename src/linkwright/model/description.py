@@ -412,6 +412,13 @@ class Description(ElementSections):
         return replace(self, joints=joints, start=start, clearances=(), plays=self.clearances)
 
     @property
+    def with_clearances(self) -> Description:
+        """Return the mechanism with clearance where ideal joints are in its place, as its file has it."""
+        loose = {x.joint for x in self.plays}
+        joints = tuple(replace(j, type="planar") if j.name in loose else j for j in self.joints)
+        return replace(self, joints=joints, clearances=(*self.clearances, *self.plays), plays=()) if loose else self
+
+    @property
     def one_sided(self) -> bool:
         """Return True if a run has what only pushes: rigid stops, ropes, rows of constraints with a travel, surfaces that touch."""
         return bool(self.rigid_stops or self.touch_laws) or any(x.row_travel is not None for x in elements.constraints(self))

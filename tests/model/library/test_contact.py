@@ -148,8 +148,12 @@ def test_the_toggle_clamp_stays_locked():
     assert holds.events[-1].name == "rest touches"
 
 
-def test_a_cycle_has_the_ideal_joint_and_its_lost_motion():
+def test_a_cycle_has_the_ideal_joint_and_its_lost_motion(tmp_path):
     c = lw.load("slider-crank-clearance").cycle(steps=12)
+    c.save(tmp_path / "cycle.npz")
+    again = lw.load_result(tmp_path / "cycle.npz")
+    for name in ("slider.C.x.lost_motion", "B.load"):
+        np.testing.assert_array_equal(again[name], c[name])
     assert c.full_turn and any("clearance" in x for x in c.notes)
     assert np.isfinite(c["B.load"]).all() and c.measure("max slider.C.x.lost_motion") > 0.0
 

@@ -67,7 +67,7 @@ class RawYaml(str):
 
 def write(description: Description) -> str:
     """The model file of a description; `read` gives the same description back."""
-    d = description
+    d = description.with_clearances
     flat = 2 if d.planar else 3
     sections: dict[str, Any] = {"name": d.name}
     if d.about:

@@ -47,8 +47,9 @@ class Stored:
 
     @cached_property
     def model(self) -> Description:
-        """The mechanism of the YAML inside, which may not name other files."""
-        return modelfile.read_enclosed(self.about["model"], f"model in {self.path.name}")
+        """The mechanism of the YAML inside, which may not name other files. Joints are ideal in all results but runs."""
+        found = modelfile.read_enclosed(self.about["model"], f"model in {self.path.name}")
+        return found.ideal if self.about["certificate"] is None else found
 
     def fields(self, skel: Skeleton) -> dict[str, Any]:
         """The arguments of the trajectory, on the skeleton of its model."""
