@@ -80,3 +80,10 @@ def test_progress_is_told(m: lw.Mechanism) -> None:
     f = m.optimal("least effort", TO, duration="0.3 s", limits=LIMITS, steps=8, progress=lines.append)
     assert lines and "8 intervals" in lines[0]
     assert np.isfinite(f.value)
+
+
+@pytest.mark.slow
+def test_a_load_that_jumps_gives_no_rough_motion() -> None:
+    """The force on a slider-crank's slider changes its sign within 20 mm/s: a coarse mesh steps over it."""
+    with refused(lw.UsageError, name="steps"):
+        lw.load("slider-crank").optimal("least effort", periodic={"A": "360 deg"}, duration="0.5 s", limits={"A.torque": "30 N m"}, steps=6)

@@ -25,6 +25,8 @@ from linkwright.rings.robots.optimal.search import Found, best_motion, first_gue
 from linkwright.rings.robots.optimal.states_on_loops import LoopStates, MotionPoints
 from linkwright.rings.robots.optimal.transcription import Task
 
+ROUGH = 0.2  # error between nodes, in radians or characteristic lengths, at which nothing is left of a motion
+
 
 def optimal(
     system: System,
@@ -61,6 +63,15 @@ def optimal(
     found = best_motion(task, begin, count, float(tolerance), said)
     if isinstance(found, Solution):
         raise _refused(setting, task, allowed, begin, found, count)
+    worst = float(found.errors.max())
+    if not worst < ROUGH:
+        raise UsageError(
+            f"the motion found on {len(found.errors)} intervals misses the equations of motion between nodes by {worst:.2g} (radians or "
+            "characteristic lengths), so it is no motion of the mechanism. Give more steps, a limit of every drive and of speeds, or a "
+            "smoother load: loads and friction that jump need far more steps.",
+            name="steps",
+            value=worst,
+        )
     return optimal_motion(setting, str(goal), allowed, found, float(tolerance))
 
 
