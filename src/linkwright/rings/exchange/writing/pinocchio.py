@@ -178,6 +178,8 @@ def pinocchio_model(model: System | loops.HasSystem, *, floor: float = 0.0) -> P
     for i, solid in enumerate(solids(system, floor)):
         _add_node(pin, out, system, i, where, placed)
         _add_body(pin, out, system.tree.nodes[i].body, solid, where[i])
+    for at in placed:  # rotors
+        out.armature[at.v] = float(system.tree.nodes[at.node].joint.armature or 0.0)
     bodies = {body: where[node] for body, node in system.tree.node_of_body.items()}
     closings = loops.closings(system)
     return PinocchioModel(out, [_constraint(pin, out, c, bodies) for c in closings], system, closings, tuple(placed))
