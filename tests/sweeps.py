@@ -19,10 +19,8 @@ Ids = Sequence[str] | Callable[[Any], object]
 
 @cache
 def led_by_drives() -> tuple[str, ...]:
-    """Names of the built-in models whose drives, or a joint in their place, decide the motion: all without surfaces that touch and without
-    a floating base."""
-    every = {n: read(library.path(n)) for n in library.names()}
-    return tuple(n for n, d in every.items() if not d.touch_laws and not any(j.type == "free" for j in d.joints))
+    """Names of the built-in models whose drives, or a joint in their place, decide the motion: all without surfaces that touch."""
+    return tuple(n for n in library.names() if not read(library.path(n)).touch_laws)
 
 
 def every_model(*chosen: str, without: tuple[str, ...] = (), touching: bool = False) -> list[Any]:

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from qpsolvers import solve_qp
 
 import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.mechanics.kinematics.motion import qdot
+from tests import ROOT
 from tests.kernels.test_c_sources import TYPES, WARNINGS
 from tests.mechanics.closing.test_idle import ball_rods
 from tests.mechanics.closing.test_idle import moving as rods_moving
@@ -231,6 +233,36 @@ def test_limits_are_those_of_stops_drives_and_motors() -> None:
     assert found.position.at("A").tolist() == [-0.5, 1.2] and found.position.at("B").tolist() == [-np.inf, np.inf]
     assert found.speed.at("A").tolist() == [-5.0, 5.0] and found.speed.at("B").tolist() == [-30.0, 30.0]
     assert found.effort.at("A").tolist() == [-3.0, 4.0] and found.effort.at("B").tolist() == [-6.0, 6.0]
+
+
+# -------------------------------------------------------------------- a robot that stands
+
+
+def test_a_biped_with_six_loops_stands_by_a_quadratic_program() -> None:
+    """Torques and forces of the QP, applied in forward dynamics, leave what the small weight on them leaves (1e-3 of free fall)."""
+    s = lw.load(ROOT / "benchmarks" / "biped-six-loops.yaml").system
+    st, g = s.start, 9.81
+    corners = [f"foot{k}.{end}_{side}{k}" for k in (1, 2) for end in ("heel", "toe") for side in ("left", "right")]
+    terms = s.named_terms(["com", "pelvis.wx", "pelvis.wy", "pelvis.wz"], contacts=corners)
+    cones, effort, x = terms.cones(0.6), terms.limits().effort, terms(st)
+    assert (len(terms.by), len(terms.drives), s.mobility.freedoms, s.mobility.idle) == (18, 12, 18, ())
+    n, m, k = len(terms.by), len(terms.drives), 3 * len(corners)
+    A = np.concatenate([np.hstack([x.J, np.zeros((6, m + k))]), np.hstack([10.0 * x.Jc, np.zeros((k, m + k))])])
+    b = -np.concatenate([x.rate, 10.0 * x.Jc_rate])
+    G = np.hstack([np.zeros((len(cones.rows), n + m)), cones.rows])
+    bounds = [np.concatenate([np.full(n, side), effort[:, i], np.full(k, side)]) for i, side in enumerate((-np.inf, np.inf))]
+    E = np.hstack([x.M, -x.selection, -x.Jc.T])
+    z = solve_qp(A.T @ A + 1e-6 * np.eye(n + m + k), -A.T @ b, G, np.zeros(len(G)), E, -x.h, *bounds, solver="proxqp", eps_abs=1e-9)
+    assert z is not None
+    f, u = z[n + m :], dict(zip(terms.drives, map(float, z[n : n + m]), strict=True))
+    weight = g * sum(float(body.mass) for body in s.description.bodies[1:])
+    assert f[2::3].sum() == pytest.approx(weight, rel=1e-3) and (np.asarray(cones.excess(f)) < 1e-9).all()
+    wrench: dict[str, Any] = {}
+    for corner, force in zip(corners, f.reshape(-1, 3), strict=True):
+        body = corner.split(".")[0]
+        r = s.point(st, corner) - s.pose(st, body).p
+        wrench[body] = wrench.get(body, 0.0) + np.array([*np.cross(r, force), *force])
+    assert np.abs(s.forward(st, u, wrench=wrench).a).max() < 1e-2 and np.abs(s.forward(st).a).max() > 9.0
 
 
 # -------------------------------------------------------------------- C

@@ -11,6 +11,7 @@ import pytest
 import linkwright as lw
 from linkwright.rings.exchange.writing.pinocchio import PinocchioModel, pinocchio_model
 from linkwright.system.system import System
+from tests import ROOT
 from tests.refusals import refused
 from tests.rings.exchange.writing import states
 from tests.sweeps import every_model, sweep
@@ -130,6 +131,16 @@ def test_springs_and_loads_come_with_the_effort() -> None:
     pin.initConstraintDynamics(p.model, data, p.constraints, datas)
     found = pin.constraintDynamics(p.model, data, p.q(st), p.v(st), with_spring, p.constraints, datas, p.settings())
     np.testing.assert_allclose(p.acceleration(st, found), m.system.forward(st).a, rtol=1e-8)
+
+
+def test_rotors_move_with_their_joints() -> None:
+    """Accelerations of a biped in flight with rotors of 20 % of the inertia at its motors; round-off and the proximal steps."""
+    s = lw.load(ROOT / "benchmarks" / "biped-six-loops.yaml").system
+    st = s.assemble(v={name: 0.1 * (-1) ** i for i, name in enumerate(s.named_terms().by)})
+    names, p = ("hip_yaw1", "knee_motor2", "ankle_motor22"), s.pinocchio()
+    found, ours = p.forward(st), s.forward(st)
+    np.testing.assert_allclose([found[n] for n in names], [ours[f"{n}.a"] for n in names], rtol=0.0, atol=1e-9)
+    assert sorted(set(p.model.armature)) == [0.0, 0.002]
 
 
 def test_refusals_name_the_place_and_the_way_out() -> None:
