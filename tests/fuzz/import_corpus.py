@@ -16,6 +16,7 @@ from tests.rings.exchange.reading.mjcf import files as mjcf
 from tests.rings.exchange.reading.sdf import models as sdf
 from tests.rings.exchange.reading.sketches import drawings
 from tests.rings.exchange.reading.urdf import robots
+from tests.rings.exchange.reading.usd import stages
 
 Files = dict[str, bytes]  # by name; the first one is opened
 EXPORTED = ("wiper", "slider-crank-equal", "five-bar", "rssr", "boot-lid")
@@ -76,7 +77,8 @@ def _urdf(folder: Path) -> list[Files]:
     for name in robots.DIALECTS:
         path = robots.written(folder, name)
         beside = path.with_suffix(".yaml")
-        out.append({path.name: path.read_bytes(), **({beside.name: beside.read_bytes()} if beside.is_file() else {})})
+        more = {"loop_closures.yaml": robots.CLOSURE_FILES[name].encode()} if name in robots.CLOSURE_FILES else {}
+        out.append({path.name: path.read_bytes(), **({beside.name: beside.read_bytes()} if beside.is_file() else more)})
     return out + _exported(folder, ".urdf")
 
 
@@ -84,6 +86,13 @@ def _sdf(folder: Path) -> list[Files]:
     bodies = [sdf.sdf(x) for x in (sdf.OLD, sdf.NEW, sdf.FREE_ROCKER)]
     texts = [*bodies, sdf.WORLD.format(f'<model name="m">{sdf.OLD}</model>')]
     return [{"m.sdf": text.encode()} for text in texts] + _exported(folder, ".sdf")
+
+
+def _usd(folder: Path) -> list[Files]:
+    stages.four_bar(folder / "four.usda").Save()
+    stages.four_bar(folder / "four.usdc", unit=0.01).Save()
+    own = [{name: (folder / name).read_bytes()} for name in ("four.usda", "four.usdc")]
+    return own + _exported(folder, ".usda")
 
 
 def _mjcf(folder: Path) -> list[Files]:
@@ -145,6 +154,7 @@ MAKERS: dict[str, Callable[[Path], list[Files]]] = {
     "urdf": _urdf,
     "sdf": _sdf,
     "mjcf": _mjcf,
+    "usd": _usd,
     "dxf": _dxf,
     "svg": _svg,
     "mesh": _meshes,

@@ -23,7 +23,7 @@ from tests.fuzz.changes.xml import change_xml
 from tests.fuzz.judging import READ, USE, Finding, judge_error, judge_numbers, limited, strict
 from tests.fuzz.reducing import smaller_texts
 
-ROBOTS = ("urdf", "sdf", "mjcf")
+ROBOTS = ("urdf", "sdf", "mjcf", "usd")
 XML = (".urdf", ".sdf", ".xml", ".svg")
 # how often a kind is drawn: by how much it has to go wrong
 KINDS = (
@@ -33,6 +33,7 @@ KINDS = (
     "sdf",
     "mjcf",
     "mjcf",
+    "usd",
     "dxf",
     "svg",
     "mesh",

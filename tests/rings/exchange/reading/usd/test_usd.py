@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -401,12 +402,30 @@ def test_mistakes_are_named(tmp_path: Path, change: Callable[[Usd.Stage], Any], 
         lw.load(tmp_path / "four.usda")
 
 
+def test_damaged_binary_files_ask_for_no_memory(tmp_path: Path) -> None:
+    """Every number of the table of contents, and the counts that sections begin with, made large."""
+    four_bar(tmp_path / "four.usdc").Save()
+    sound = (tmp_path / "four.usdc").read_bytes()
+    contents = struct.unpack("<q", sound[16:24])[0]
+    count = struct.unpack("<Q", sound[contents : contents + 8])[0]
+    assert lw.load(tmp_path / "four.usdc").system.mobility.freedoms == 1 and count == 6
+    starts = [struct.unpack("<16sqq", sound[contents + 8 + 32 * i : contents + 40 + 32 * i])[1] for i in range(count)]
+    places = [16, contents, *(contents + 8 + 32 * i + 16 + k for i in range(count) for k in (0, 8)), *starts, starts[0] + 8]
+    for place in places:
+        path = tmp_path / "damaged.usdc"
+        path.write_bytes(sound[:place] + struct.pack("<Q", 1 << 40) + sound[place + 8 :])
+        with pytest.raises(ModelError, match="is damaged"):
+            lw.load(path)
+
+
 @pytest.mark.parametrize(
-    "text", ["", "not usd", "#usda 1.0\ndef Xform {", "#usda 1.0\n(\n  metersPerUnit = far\n)\n", "PXR-USDC" + "\0" * 90]
+    "text",
+    ["", "not usd", "#usda 1.0\ndef Xform {", "#usda 1.0\n(\n  metersPerUnit = far\n)\n", "PXR-USDC" + "\0" * 90, "PXR-USDC"],
+    ids=["empty", "words", "open brace", "wrong number", "zeros", "head alone"],
 )
 def test_texts_that_are_no_usd(tmp_path: Path, text: str, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "bad.usd"
     path.write_text(text)
-    with pytest.raises(ModelError, match=r"USD|rigid body"):
+    with pytest.raises(ModelError, match=r"USD|rigid body|damaged"):
         lw.load(path)
     assert capfd.readouterr().err == ""

@@ -1,7 +1,8 @@
 """USD with UsdPhysics: bodies, joints and loops of the stage that a file composes.
 
-stage      the file and the layers that it names, opened safely; units
-prims      values and frames of prims in SI
-joints     joints, limits, drives, mimics
-reader     bodies, floating bases, gravity, and the description at the end
+crate       binary files, looked at before the library opens them
+stage       the file and the layers that it names, opened safely; units
+prims       values and frames of prims in SI
+joints      joints, limits, drives, mimics
+reader      bodies, floating bases, gravity, and the description at the end
 """

@@ -6,19 +6,21 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from linkwright.api import GROUND, Body, Joint, Placement, Vec3, Visual, files
+from linkwright.api import GROUND, Body, Joint, Placement, Vec3, Visual, description, files
 from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.poses import inverse, times
 from linkwright.rings.exchange.reading.referenced_files import Folders
 from linkwright.rings.exchange.reading.robot_draft import RobotDraft, names_of
+from linkwright.rings.exchange.reading.shapes import drawable, inertia_about
 from linkwright.rings.exchange.reading.usd.joints import add_joints, is_joint, joints_of, read_mimics
 from linkwright.rings.exchange.reading.usd.prims import Frames, UsdPrim, rotation
-from linkwright.rings.exchange.reading.usd.stage import UsdStage, library, opened
+from linkwright.rings.exchange.reading.usd.stage import UsdStage, library, opened, quiet
 
 STANDARD = 9.81  # m/s^2, of a scene that says nothing
 SHAPES = ("Cube", "Sphere", "Cylinder", "Capsule")
@@ -28,6 +30,11 @@ SAME_TENSOR = 1e-6
 
 def read_usd(path: str | os.PathLike[str], folders: Any = None, drives: Sequence[str] = ()) -> Imported:
     """The mechanism of a USD file; `drives`: joints that are driven. `folders` are those from which layers may be read besides its own."""
+    with quiet(Path(path)):
+        return _read(path, folders, drives)
+
+
+def _read(path: str | os.PathLike[str], folders: Any, drives: Sequence[str]) -> Imported:
     notes = ImportNotes(files.shown(path), "USD")
     stage = opened(path, Folders.of(path, folders), notes)
     every = list(_prims(stage))
@@ -114,14 +121,11 @@ def _mass(draft: RobotDraft, p: UsdPrim, scale: Sequence[float]) -> tuple[float 
     if not mass:
         if not p.own("massless"):
             draft.notes.warn(f"body '{p.name}' has no mass in the file, which other programs compute from its shapes: give physics:mass")
-        return None if not p.own("massless") else 0.0, (0.0, 0.0, 0.0), _rows(np.zeros((3, 3)))
+        return None if not p.own("massless") else 0.0, description.ZERO3, description.NO_INERTIA
     if not any(moments) and not p.own("point"):
         draft.notes.warn(f"body '{p.name}' has no inertia in the file, which other programs compute from its shapes: a point mass here")
-    return mass, (com[0], com[1], com[2]), _rows(tensor)
-
-
-def _rows(tensor: np.ndarray) -> Any:
-    return tuple(tuple(float(x) for x in row) for row in 0.5 * (tensor + tensor.T))
+    values = {f"i{'xyz'[i]}{'xyz'[j]}": float(0.5 * (tensor[i, j] + tensor[j, i])) for i in range(3) for j in range(i, 3)}
+    return mass, (com[0], com[1], com[2]), inertia_about(p.name, description.EYE3, values, draft.notes)
 
 
 def _hold(draft: RobotDraft, bodies: Sequence[UsdPrim]) -> None:
@@ -177,7 +181,7 @@ def _shapes(draft: RobotDraft, stage: UsdStage, every: Sequence[UsdPrim], frames
         if made is not None:
             body = draft.bodies[owner]
             placed = replace(made, placement=times(inverse(body.start), frame.at, made.placement))
-            draft.bodies[owner] = replace(body, visuals=(*body.visuals, placed))
+            draft.bodies[owner] = replace(body, visuals=drawable([*body.visuals, placed], draft.notes))
 
 
 def _owner(draft: RobotDraft, prim: Any) -> str:

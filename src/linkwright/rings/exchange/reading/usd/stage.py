@@ -18,6 +18,7 @@ from typing import Any
 from linkwright.api import ModelError, Source, UsageError, files
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.referenced_files import ABSENT, Folders
+from linkwright.rings.exchange.reading.usd.crate import why_damaged
 
 MOST_BYTES = 200_000_000  # of all layers together
 MOST_LAYERS = 1_000
@@ -57,17 +58,14 @@ class UsdStage:
 
 def opened(path: str | os.PathLike[str], folders: Folders, notes: ImportNotes) -> UsdStage:
     """The stage of a file."""
-    for name in LIBRARY:
-        library(name)
     place = Path(path)
-    with _quiet(place):
-        layers = _layers(place, folders, notes)
-        stage = library("Usd").Stage.Open(layers[0])
-        if stage is None:
-            raise ModelError("the file cannot be read as USD.", Source(files.shown(place)))
-        for count, _ in enumerate(stage.TraverseAll()):
-            if count >= MOST_PRIMS:
-                raise ModelError(f"the stage has more than {MOST_PRIMS:,} prims. Split the file.", Source(files.shown(place)))
+    layers = _layers(place, folders, notes)
+    stage = library("Usd").Stage.Open(layers[0])
+    if stage is None:
+        raise ModelError("the file cannot be read as USD.", Source(files.shown(place)))
+    for count, _ in enumerate(stage.TraverseAll()):
+        if count >= MOST_PRIMS:
+            raise ModelError(f"the stage has more than {MOST_PRIMS:,} prims. Split the file.", Source(files.shown(place)))
     geom, physics = library("UsdGeom"), library("UsdPhysics")
     meters, kilograms = float(geom.GetStageMetersPerUnit(stage)), float(physics.GetStageKilogramsPerUnit(stage))
     for what, value in (("metersPerUnit", meters), ("kilogramsPerUnit", kilograms)):
@@ -99,6 +97,8 @@ def _layers(place: Path, folders: Folders, notes: ImportNotes) -> list[Any]:
                 where,
                 name=str(named),
             )
+        if damage := why_damaged(real):
+            raise ModelError(f"'{files.shown(named)}' is damaged: {damage}.", where, name=str(named))
         layer = layer_of.FindOrOpen(str(real))
         if layer is None:
             raise ModelError(f"'{files.shown(named)}' cannot be read as USD.", where, name=str(named))
@@ -128,18 +128,30 @@ def _refuse_clips(layer: Any, where: Source) -> None:
 
 
 @contextmanager
-def _quiet(place: Path) -> Generator[None]:
+def quiet(place: Path) -> Generator[None]:
     """Hold what the library prints; its errors become ours."""
+    for name in LIBRARY:
+        library(name)
     tf, delegate = library("Tf"), library("UsdUtils").CoalescingDiagnosticDelegate()
     try:
         yield
     except tf.ErrorException as problem:
-        text = str(problem)
+        text = _text(problem)
         line, said = LINE.search(text), _first_sentence(text)
         number = int(line[1]) if line else 0
         raise ModelError(f"the file is not USD that can be read: {said}.", Source(files.shown(place), number)) from None
+    except UnicodeDecodeError:
+        raise ModelError("a name in the file is not text. The file is damaged.", Source(files.shown(place))) from None
     finally:
         delegate.TakeUncoalescedDiagnostics()
+
+
+def _text(problem: Exception) -> str:
+    """What the library says; of a damaged file that need not be text."""
+    try:
+        return str(problem)
+    except UnicodeDecodeError:
+        return "the file is damaged"
 
 
 def _first_sentence(text: str) -> str:
