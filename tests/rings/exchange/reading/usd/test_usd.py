@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
@@ -115,6 +116,64 @@ def test_principal_axes_turn_the_moments(tmp_path: Path) -> None:
     m = lw.load(tmp_path / "p.usda")
     np.testing.assert_allclose(m.description.body("a").inertia, np.diag([0.2, 0.1, 0.25]), atol=1e-8)  # x and y change places
     assert m.description.joints[0].type == "free" and "floats on the free joint 'base'" in said(m)
+
+
+SHAPED = """<mujoco><worldbody><body name="a"><freejoint/>
+  <geom type="box" size="0.1 0.2 0.3" pos="0.4 0 0" density="500"/>
+  <geom type="sphere" size="0.15" pos="0 0.3 0.1" density="500"/>
+  <geom type="cylinder" size="0.1 0.25" pos="-0.2 0.1 0" quat="0.8 0.6 0 0" density="500"/>
+  <geom type="capsule" size="0.12 0.2" pos="0 0 -0.5" quat="0.6 0 0.8 0" mass="3"/>
+</body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("mass", [0.0, 7.0])
+def test_masses_follow_from_shapes(tmp_path: Path, mass: float) -> None:
+    """The same shapes in MuJoCo: mass, center and inertia of a body that the file leaves to its shapes, or gives the mass of."""
+    model = mujoco.MjModel.from_xml_string(SHAPED)
+    s = stage(tmp_path / "shapes.usda", unit=0.01)
+    prim = UsdGeom.Xform.Define(s, "/a").GetPrim()
+    UsdPhysics.RigidBodyAPI.Apply(prim)
+    own = UsdPhysics.MassAPI.Apply(prim)
+    own.CreateDensityAttr(500.0 * 1e-6)  # kg/cm^3
+    own.CreateMassAttr(mass)
+    shapes = (("Cube", (40, 0, 0), (1, 0, 0, 0)), ("Sphere", (0, 30, 10), (1, 0, 0, 0)), ("Cylinder", (-20, 10, 0), (0.8, 0.6, 0, 0)),
+              ("Capsule", (0, 0, -50), (0.6, 0, 0.8, 0)))  # fmt: skip
+    for kind, at, turned in shapes:
+        shape = getattr(UsdGeom, kind).Define(s, f"/a/{kind}")
+        shape.AddTranslateOp().Set(Gf.Vec3d(*at))
+        shape.AddOrientOp(UsdGeom.XformOp.PrecisionDouble).Set(Gf.Quatd(*turned))
+        UsdPhysics.CollisionAPI.Apply(shape.GetPrim())
+        if kind == "Cube":
+            shape.CreateSizeAttr(2.0)
+            shape.AddScaleOp().Set(Gf.Vec3f(10, 20, 30))
+        else:
+            shape.CreateRadiusAttr({"Sphere": 15.0, "Cylinder": 10.0, "Capsule": 12.0}[kind])
+        if kind in ("Cylinder", "Capsule"):
+            shape.CreateHeightAttr({"Cylinder": 50.0, "Capsule": 40.0}[kind])
+            shape.CreateAxisAttr("Z")
+    UsdPhysics.MassAPI.Apply(s.GetPrimAtPath("/a/Capsule")).CreateMassAttr(3.0)
+    s.Save()
+    b = lw.load(tmp_path / "shapes.usda").description.body("a")
+    share = mass / model.body_mass[1] if mass else 1.0
+    assert b.mass == pytest.approx(share * model.body_mass[1], rel=1e-12)
+    np.testing.assert_allclose(b.com, model.body_ipos[1], atol=1e-12)
+    R = np.zeros(9)
+    mujoco.mju_quat2Mat(R, model.body_iquat[1])
+    tensor = R.reshape(3, 3) @ np.diag(model.body_inertia[1]) @ R.reshape(3, 3).T
+    np.testing.assert_allclose(np.array(b.inertia, float), share * tensor, atol=1e-11)  # MuJoCo's axes are found by iteration
+
+
+def test_a_body_whose_shapes_are_meshes_is_named(tmp_path: Path) -> None:
+    s = stage(tmp_path / "m.usda")
+    prim = body(s, "/a", (0, 0, 0), 1.0, (0, 0, 0), (0, 0, 0))
+    UsdPhysics.CollisionAPI.Apply(UsdGeom.Mesh.Define(s, "/a/mesh").GetPrim())
+    s.Save()
+    with pytest.warns(ImportedModelWarning, match="body 'a' has no inertia in the file, and no simple shapes alone that give it"):
+        assert lw.load(tmp_path / "m.usda").description.body("a").mass == 1.0
+    UsdPhysics.MassAPI(prim).GetMassAttr().Set(0.0)
+    s.Save()
+    with pytest.warns(ImportedModelWarning, match="body 'a' has no mass in the file"):
+        lw.load(tmp_path / "m.usda")
 
 
 # ---------------------------------------------------------------- joints

@@ -1,7 +1,7 @@
 """Binary USD, looked at before the library opens it: a damaged file must not make it ask for gigabytes.
 
-    "PXR-USDC", version, place of the table of contents;   there: number of sections, each with name, start and size
-    a section begins with a count, which memory is made for; TOKENS also with the size of its text and of the compressed text
+"PXR-USDC", version, place of the table of contents;   there: number of sections, each with name, start and size
+a section begins with a count, which memory is made for; TOKENS also with the size of its text and of the compressed text
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def joints_of(draft: RobotDraft, stage: UsdStage, prims: Sequence[UsdPrim], fram
 
 def _body(draft: RobotDraft, prim: Any) -> str:
     """The body that a prim belongs to; the ground without one."""
-    while prim is not None and prim and str(prim.GetPath()) != "/":
+    while prim and str(prim.GetPath()) != "/":
         if str(prim.GetPath()) in draft.links.of:
             return draft.links.of[str(prim.GetPath())]
         prim = prim.GetParent()

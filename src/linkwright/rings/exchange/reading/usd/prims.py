@@ -193,11 +193,6 @@ class Frames:
             raise self.stage.error("a local position is not finite.", name="localPos")
         return pose_wxyz(p, *(quaternion or (1.0, 0.0, 0.0, 0.0)))
 
-    @staticmethod
-    def rotated(rotation: Any, tensor: np.ndarray) -> np.ndarray:
-        R = np.array(rotation, dtype=float)
-        return R @ tensor @ R.T
-
 
 def rotation(quaternion: Sequence[float]) -> np.ndarray:
     """The matrix of a quaternion w, x, y, z."""

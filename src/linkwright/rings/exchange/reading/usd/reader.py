@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from linkwright.api import GROUND, Body, Joint, Placement, Vec3, Visual, description, files
+from linkwright.api import GROUND, Body, Joint, Placement, Vec3, Visual, files
 from linkwright.rings.exchange.import_report import Imported
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.poses import inverse, times
 from linkwright.rings.exchange.reading.referenced_files import Folders
 from linkwright.rings.exchange.reading.robot_draft import RobotDraft, names_of
-from linkwright.rings.exchange.reading.shapes import drawable, inertia_about
+from linkwright.rings.exchange.reading.shapes import drawable
 from linkwright.rings.exchange.reading.usd.joints import add_joints, is_joint, joints_of, read_mimics
-from linkwright.rings.exchange.reading.usd.prims import Frames, UsdPrim, rotation
+from linkwright.rings.exchange.reading.usd.masses import mass_of
+from linkwright.rings.exchange.reading.usd.prims import Frames, UsdPrim
 from linkwright.rings.exchange.reading.usd.stage import UsdStage, library, opened, quiet
 
 STANDARD = 9.81  # m/s^2, of a scene that says nothing
 SHAPES = ("Cube", "Sphere", "Cylinder", "Capsule")
-TENSOR = (0, 4, 8, 1, 2, 5)  # xx, yy, zz, xy, xz, yz of a matrix by rows
-SAME_TENSOR = 1e-6
 
 
 def read_usd(path: str | os.PathLike[str], folders: Any = None, drives: Sequence[str] = ()) -> Imported:
@@ -47,8 +44,9 @@ def _read(path: str | os.PathLike[str], folders: Any, drives: Sequence[str]) -> 
         raise stage.error(
             "the stage has no rigid body (PhysicsRigidBodyAPI), so there is no mechanism in it. Export it with its physics.", name="bodies"
         )
+    colliders = _colliders(every, bodies, frames)
     for p in bodies:
-        _body(draft, p, frames)
+        _body(draft, p, frames, colliders[p.path])
     _shapes(draft, stage, every, frames)
     found = joints_of(draft, stage, [p for p in every if is_joint(str(p.prim.GetTypeName()))], frames)
     add_joints(draft, found)
@@ -85,11 +83,11 @@ def _gravity(stage: UsdStage, every: Sequence[UsdPrim]) -> Vec3:
 # -------------------------------------------------------------------- bodies
 
 
-def _body(draft: RobotDraft, p: UsdPrim, frames: Frames) -> None:
+def _body(draft: RobotDraft, p: UsdPrim, frames: Frames, shapes: Sequence[tuple[UsdPrim, Visual | None]]) -> None:
     frame = frames.of(p.prim)
     name = draft.links.add(p.name) if p.name not in draft.links.of else draft.links.fresh(p.name)
     draft.links.of[p.path] = name
-    mass, com, tensor = _mass(draft, p, frame.scale)
+    mass, com, tensor = mass_of(p, frame.scale, shapes, draft.notes)
     for what in ("physics:velocity", "physics:angularVelocity"):
         if any(p.vector(what) or ()):
             draft.notes.drop("speed of a body at the start", name)
@@ -97,35 +95,25 @@ def _body(draft: RobotDraft, p: UsdPrim, frames: Frames) -> None:
     draft.bodies[name] = body
 
 
-def _mass(draft: RobotDraft, p: UsdPrim, scale: Sequence[float]) -> tuple[float | None, Vec3, Any]:
-    """Mass, center of mass and inertia about it, in the axes of the body; None without a mass."""
-    s = p.stage
-    mass = p.finite("physics:mass") * s.kilograms
-    if mass < 0.0:
-        raise s.error(f"physics:mass is {mass:g}. It is zero or more.", p.prim, name=p.path)
-    at = p.vector("physics:centerOfMass")
-    known = at is not None and all(math.isfinite(x) for x in at)
-    com = [s.meters * k * x for k, x in zip(scale, at, strict=True)] if known and at is not None else [0.0, 0.0, 0.0]
-    moments = p.vector("physics:diagonalInertia") or [0.0, 0.0, 0.0]
-    if not all(math.isfinite(x) and x >= 0.0 for x in moments):
-        raise s.error("physics:diagonalInertia needs finite numbers of zero or more.", p.prim, name=p.path)
-    axes = p.quaternion("physics:principalAxes") or [1.0, 0.0, 0.0, 0.0]
-    size = s.kilograms * s.meters**2
-    tensor = Frames.rotated(rotation(axes), np.diag(moments)) * size
-    exact = p.own("inertia")
-    if exact is not None and len(exact) == len(TENSOR):
-        xx, yy, zz, xy, xz, yz = (float(x) for x in exact)
-        better = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        if np.abs(better - tensor).max() <= SAME_TENSOR * max(np.abs(tensor).max(), 1e-300):
-            tensor = better
-    if not mass:
-        if not p.own("massless"):
-            draft.notes.warn(f"body '{p.name}' has no mass in the file, which other programs compute from its shapes: give physics:mass")
-        return None if not p.own("massless") else 0.0, description.ZERO3, description.NO_INERTIA
-    if not any(moments) and not p.own("point"):
-        draft.notes.warn(f"body '{p.name}' has no inertia in the file, which other programs compute from its shapes: a point mass here")
-    values = {f"i{'xyz'[i]}{'xyz'[j]}": float(0.5 * (tensor[i, j] + tensor[j, i])) for i in range(3) for j in range(i, 3)}
-    return mass, (com[0], com[1], com[2]), inertia_about(p.name, description.EYE3, values, draft.notes)
+def _colliders(every: Sequence[UsdPrim], bodies: Sequence[UsdPrim], frames: Frames) -> dict[str, list[tuple[UsdPrim, Visual | None]]]:
+    """Shapes that collide, by the path of the body that they are in and in its axes; None for one that is not simple."""
+    own, out = {p.path: p for p in bodies}, {p.path: [] for p in bodies}
+    for p in every:
+        if p.has("PhysicsCollisionAPI") and p.flag("physics:collisionEnabled", True):
+            path = next((x for x in _upwards(p.prim) if x in own), "")
+            if path:
+                kind, frame = str(p.prim.GetTypeName()), frames.of(p.prim)
+                made = _visual(p, kind, frame.scale) if kind in SHAPES else None
+                back = inverse(frames.of(own[path].prim).at)
+                out[path].append((p, made and replace(made, placement=times(back, frame.at, made.placement))))
+    return out
+
+
+def _upwards(prim: Any) -> Iterator[str]:
+    """Paths of a prim and those around it."""
+    while prim and str(prim.GetPath()) != "/":
+        yield str(prim.GetPath())
+        prim = prim.GetParent()
 
 
 def _hold(draft: RobotDraft, bodies: Sequence[UsdPrim]) -> None:
@@ -186,11 +174,7 @@ def _shapes(draft: RobotDraft, stage: UsdStage, every: Sequence[UsdPrim], frames
 
 def _owner(draft: RobotDraft, prim: Any) -> str:
     """The body that a shape belongs to; empty for one of the world."""
-    while prim and str(prim.GetPath()) != "/":
-        if str(prim.GetPath()) in draft.links.of:
-            return draft.links.of[str(prim.GetPath())]
-        prim = prim.GetParent()
-    return ""
+    return next((draft.links.of[x] for x in _upwards(prim) if x in draft.links.of), "")
 
 
 def _visual(p: UsdPrim, kind: str, scale: Sequence[float]) -> Visual | None:
