@@ -64,6 +64,18 @@ def test_a_duration_that_is_too_short_names_the_fastest(m: lw.Mechanism) -> None
     assert "0.056" in str(found.value)  # s, of the fastest motion
 
 
+def test_a_motor_too_weak_for_the_weight_is_named() -> None:
+    """A link held out by a torque below its weight: m g l = 1.3 9.81 0.6 = 7.65 N m."""
+    link = {
+        "name": "link", "plane": "xy", "gravity": [0, -9.81], "drawing": {"A": [0, 0], "B": [0.6, 0]},
+        "bodies": {"ground": {"pins": ["A"]}, "link": {"pins": ["A"], "points": ["B"], "mass": 1.3, "com": "B", "inertia": 0.0}},
+        "drive": ["A"],
+    }  # fmt: skip
+    with refused(lw.UsageError, name="optimal") as found:
+        lw.load(link).optimal("least time", {"A": "10 deg"}, start={"A": "0 deg"}, duration="0.2 s", limits={"A.torque": "1 N m"}, steps=8)
+    assert "7.652 N m of 'A.torque', and 1 N m is allowed" in str(found.value)
+
+
 def test_loads_that_are_functions_of_the_time_are_refused() -> None:
     pulled = {
         "name": "mass", "plane": "xy", "drawing": {"A": [0, 0]},

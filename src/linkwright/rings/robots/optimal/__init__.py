@@ -23,7 +23,7 @@ from linkwright.rings.robots.optimal.request import Ends, Limits, Setting, durat
 from linkwright.rings.robots.optimal.result import OptimalMotion, optimal_motion
 from linkwright.rings.robots.optimal.search import Found, best_motion, first_guess, guess_of
 from linkwright.rings.robots.optimal.states_on_loops import LoopStates, MotionPoints
-from linkwright.rings.robots.optimal.transcription import Task
+from linkwright.rings.robots.optimal.transcription import MotionIterate, Task
 
 ROUGH = 0.2  # error between nodes, in radians or characteristic lengths, at which nothing is left of a motion
 
@@ -130,14 +130,29 @@ def _need_ends_inside(setting: Setting, task: Task, allowed: Limits) -> None:
                 raise UsageError(f"the {what} is outside the limits: '{name}' is {value} there, and {limit.range} is allowed.", name=name)
 
 
+def _too_heavy(setting: Setting, task: Task, allowed: Limits, begin: MotionIterate) -> str:
+    """Efforts that rest at the start or at the end needs, if they are beyond a limit; of as many drives as degrees of freedom."""
+    f, out = task.n // 2, ""
+    if task.p != f:
+        return out
+    for what, q in (("start", begin.q[:1]), ("end of the first guess", begin.q[-1:])):
+        found = task.points.motion.values(q, np.zeros((1, f)), np.zeros((1, f)), slopes=True)
+        hold = np.linalg.lstsq(found["D"][0, :f, 2 * f :], -found["f"][0], rcond=None)[0]
+        for name, u, low, high in zip(setting.drives, hold, task.z_low[task.n :], task.z_high[task.n :], strict=True):
+            limit = next((x for x in allowed.every if x.kind == "effort" and x.channel.rsplit(".", 1)[0] == name), None)
+            if limit is not None and not low <= u <= high:
+                out += f" Rest at the {what} needs {limit.text(float(u))} of '{limit.name}', and {limit.range} is allowed."
+    return out
+
+
 def _refused(setting: Setting, task: Task, allowed: Limits, begin: Any, failed: Solution, count: int) -> UsageError:
     """Why no motion was found: what is used up, and the duration that would do."""
-    more = ""
+    more = _too_heavy(setting, task, allowed, begin)
     if task.goal != "time" and np.isfinite(task.z_high[task.n :]).all():
         least = replace(task, goal="time", power=(), duration=(1e-4, 1e4))
         found = best_motion(least, begin, count, 1e-2, lambda text: None)
         if isinstance(found, Found) and found.goal > task.duration[1]:
-            more = f" The fastest motion within these limits takes {found.goal:.4g} s, and {task.duration[1]:.4g} s are allowed."
+            more += f" The fastest motion within these limits takes {found.goal:.4g} s, and {task.duration[1]:.4g} s are allowed."
     names = ", ".join(f"{x.name} ({x.range})" for x in allowed.every) or "none"
     return UsageError(
         f"no motion was found that meets all limits: {failed.reason} after {failed.iterations} steps, with the equations of motion and the "
