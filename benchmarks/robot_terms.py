@@ -139,10 +139,11 @@ def measured(model: str) -> list[dict[str, Any]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Pinocchio has no springs, dampers and friction
         ours, theirs, note = compared(s, st, bodies)
-    kernel = s.named_terms([*bodies, "com"]).kernel
+    kernel = s.named_terms([*bodies, "com"]).kernel()
     calls = {"linkwright named_terms": ours, "Pinocchio and numpy": theirs}
     if kernel is not None:
-        calls["linkwright native code alone"] = kernel.code.prepared()[1]
+        more = {"near": s.kernels.loops.skel.pack(st.references)}
+        calls["linkwright native code alone"] = lambda: kernel.row((st.q, st.v), more)
     found = timed(calls)
     return [{"robot": Path(model).stem, "program": k, "us": round(x, 1), "note": note} for k, x in found.items()]
 

@@ -145,8 +145,8 @@ def test_ranks_and_elimination_agree(seed: int) -> None:
     terms = s.named_terms([body, "com"], points={"tip": (body, [0.1, 0.2, -0.1])}, contacts="tip")
     x = terms(st)
     near = {"near": compiled_of(s).packed_references(st)}
-    slow = terms.anyway(np.asarray(st.q), np.asarray(st.v), near, True)
-    assert x._row is None and x.M is not None and x._row is not None  # one native call answers all below
+    slow = terms.anyway(np.asarray(st.q), np.asarray(st.v), near, 2)
+    assert x._row is None and x.W is not None and x._row is not None  # one native call answers all below
     for name, values in slow.items():
         size = 1.0 + np.abs(values).max(initial=0.0)
         np.testing.assert_allclose(x._get(name), values, rtol=0.0, atol=1e-8 * size, err_msg=name)

@@ -47,6 +47,7 @@ MOTION = frozenset(  # outputs that need no masses
         *("closure", "pose_R", "pose_p", "constraint", "constraint_bias", "gap", "first", "normal"),
     )
 )
+MOBILITY = frozenset(("W", "inverse_inertia"))
 Index = tuple[int, ...]
 
 
@@ -84,7 +85,8 @@ class NamedTerms:
             read=self.read,
             touches=tuple(self.core.kernels.touches.index(x) for x in self.touches),
         )
-        self._dynamic = False  # True once masses were asked for: then one call computes everything
+        self._kernels: dict[int, Kernel | None] = {}
+        self._level = 0  # of what was asked for so far: one call computes all of it
 
     @cached_property
     def posed(self) -> list[str]:
@@ -186,7 +188,7 @@ class NamedTerms:
         limits = None if self.whole else self.limits()
         names = {"x": self.by, "task": self.tasks, "contact": self.contact_rows, "drive": self.drives, "pose": self.posed}
         tables = {} if limits is None else {f"{k}_limits": getattr(limits, k) for k in ("position", "speed", "effort")}
-        return named_sources.c(self.core.kernels, self.chosen.every, self.asked, names, tables, name=name, precision=precision)
+        return named_sources.c(self.core.kernels, self.chosen.every, self._asked(2), names, tables, name=name, precision=precision)
 
     # ---------------------------------------------------------------- values
 
@@ -211,26 +213,26 @@ class NamedTerms:
 
     def _at(self, q: np.ndarray, v: np.ndarray, more: Mapping[str, np.ndarray]) -> TermsByName:
         found = TermsByName(self, q, v, more)
-        if self._dynamic and q.ndim == 1:
-            found._compute(True)
+        if self._level and q.ndim == 1:
+            found._compute(self._level)
         elif not (np.isfinite(q).all() and np.isfinite(v).all()):
             raise _not_finite()
         return found
 
-    @cached_property
-    def motion_kernel(self) -> Kernel | None:
-        """The kernel of everything that needs no masses."""
-        return self._kernel("named_motion")
+    def kernel(self, level: int = 1) -> Kernel | None:
+        """Return the kernel of what needs no masses (0), of all terms (1), or of these with the mobility of contacts (2). None where the
+        velocities do not determine the motion one by one in most positions."""
+        if level not in self._kernels:
+            self._kernels[level] = self._made(level)
+        return self._kernels[level]
 
-    @cached_property
-    def kernel(self) -> Kernel | None:
-        """The kernel of all terms; None where the velocities do not determine the motion one by one in most positions."""
-        return self._kernel("named_terms")
+    def _asked(self, level: int) -> by_name.Asked:
+        return self.asked._replace(mobility=level == 2 and not self.whole)
 
-    def _kernel(self, name: str) -> Kernel | None:
+    def _made(self, level: int) -> Kernel | None:
         k = self.core.kernels
         try:
-            found = k.get(name, drives=self.chosen.every, asked=self.asked)
+            found = k.get("named_terms" if level else "named_motion", drives=self.chosen.every, asked=self._asked(level))
             _ = found.inputs  # its code, from the cache on disk or made now
         except (LinkwrightError, FloatingPointError):
             return None
@@ -241,16 +243,16 @@ class NamedTerms:
         """The equations on floats with the independent velocities as drives."""
         return self.independent.equations(self.chosen.every)
 
-    def anyway(self, q: np.ndarray, v: np.ndarray, more: Mapping[str, np.ndarray], dynamic: bool) -> dict[str, Any]:
+    def anyway(self, q: np.ndarray, v: np.ndarray, more: Mapping[str, np.ndarray], level: int) -> dict[str, Any]:
         """All outputs at one state by ranks on floats: where pivots vanish, or where there is no order of elimination."""
         k = self.core.kernels
         t, near = (np.asarray(more.get(n, k.defaults[n]), dtype=float) for n in ("t", "near"))
         eq = self.equations
         basis = None if self.whole else self._basis(by_name.task_terms(eq, q, v, near, ()))
-        if not dynamic:
+        if not level:
             return by_name.named_motion(eq, q, v, near, self.asked, basis)
         with np.errstate(all="ignore"):
-            out = by_name.named_terms(eq, q, v, t, near, self.asked, basis)
+            out = by_name.named_terms(eq, q, v, t, near, self._asked(level), basis)
         if not all(np.isfinite(x).all() for x in out.values()):
             text = f"the inertia against {listing(self.by)} vanishes here: give the bodies that they move a mass."
             raise SingularityError(text, name="M")
@@ -341,7 +343,7 @@ class TermsByName:
         if place is not None and self._row is not None:
             return self._row[place[0]].reshape(place[1])
         if name not in self._arrays:
-            self._compute(name not in MOTION)
+            self._compute(0 if name in MOTION else 2 if name in MOBILITY else 1)
         return self._get(name) if name in self._spans else self._arrays[name]
 
     def _has(self, name: str) -> bool:
@@ -349,13 +351,12 @@ class TermsByName:
         _ = self._get("M")
         return name in self._spans or name in self._arrays
 
-    def _compute(self, dynamic: bool) -> None:
+    def _compute(self, level: int) -> None:
         terms, q, v, more = self.terms, self.q, self.v, self._more
-        if dynamic:
-            if not terms._dynamic:
-                terms.core.kernels.need_masses()
-            terms._dynamic = True
-        kernel = terms.kernel if dynamic else terms.motion_kernel
+        if level > terms._level:
+            terms.core.kernels.need_masses()
+            terms._level = level
+        kernel = terms.kernel(level)
         if q.ndim == 1 and kernel is not None and kernel.native:
             row = kernel.row((q, v), more)
             if row is not None:
@@ -371,9 +372,9 @@ class TermsByName:
             given = {k: x for k, x in more.items() if k in kernel.reads}
             found, good = kernel.regular((q, v), given)
             arrays = found._asdict()
-        self._arrays = self._repaired(arrays, np.asarray(good), dynamic)
+        self._arrays = self._repaired(arrays, np.asarray(good), level)
 
-    def _repaired(self, arrays: dict[str, Any] | None, good: np.ndarray, dynamic: bool) -> dict[str, Any]:
+    def _repaired(self, arrays: dict[str, Any] | None, good: np.ndarray, level: int) -> dict[str, Any]:
         """The outputs with those of other states computed by ranks."""
         lead = self.v.shape[:-1]
         for at in (tuple(map(int, i)) for i in np.argwhere(~good)):
@@ -381,7 +382,7 @@ class TermsByName:
             try:
                 if not (np.isfinite(self.q[at]).all() and np.isfinite(self.v[at]).all()):
                     raise _not_finite()
-                found = self.terms.anyway(self.q[at], self.v[at], more, dynamic)
+                found = self.terms.anyway(self.q[at], self.v[at], more, level)
             except LinkwrightError as error:
                 if not lead:
                     raise
@@ -431,7 +432,7 @@ class TermsByName:
     def ok(self) -> Any:
         """True where the velocities and tasks asked about so far determine the motion."""
         if not self._arrays and self._row is None:
-            self._compute(self.terms._dynamic)
+            self._compute(self.terms._level)
         out = np.ones(self.v.shape[:-1], dtype=bool)
         for at in self._failed:
             out[at] = False
@@ -566,8 +567,8 @@ class TermsByName:
     @property
     def inverse_inertia(self) -> Labeled:
         """M^-1: accelerations x'' per effort."""
-        M = self._get("M")
-        return Labeled(self._get("inverse_inertia") if self._has("inverse_inertia") else np.linalg.inv(M), self.by, self.by)
+        x = np.linalg.inv(self._get("M")) if self.terms.whole else self._get("inverse_inertia")
+        return Labeled(x, self.by, self.by)
 
     @property
     def C(self) -> Labeled:

@@ -38,6 +38,7 @@ class Asked(NamedTuple):
     tasks: int = 0  # how many of the rows are tasks
     own: tuple[int, ...] | None = None  # of the independent velocities those that are x'; None: x' are all coordinates, loops not solved
     read: tuple[str, ...] = ()  # velocities of joints and cylinders that are read beside
+    mobility: bool = False  # M^-1 and W of the contacts, which take as long as everything else together
     touches: tuple[int, ...] = ()  # contacts of the model, whose rows come behind these
 
 
@@ -140,7 +141,7 @@ def _split(J: Any, rate: Any, asked: Asked) -> dict[str, Any]:
 
 
 def named_terms(eq: Equations, q: Any, v: Any, t: Any, near: Any, asked: Asked, basis: Basis | None = None) -> dict[str, Any]:
-    """`named_motion` with inertia, efforts and momentum; where contacts are asked for their mobility as well.
+    """`named_motion` with inertia, efforts and momentum; the mobility of contacts where it is asked for.
 
     Idle spins rest in J and A, and are free in M and h. `J_free` and `rate_free` are then those of tasks with the spins that efforts set
     going, `spun` accelerations of tasks per effort on the coordinates through spins alone, `spun_mobility` the same per force of a task.
@@ -163,12 +164,19 @@ def named_terms(eq: Equations, q: Any, v: Any, t: Any, near: Any, asked: Asked, 
     reduced = {"M": free.T @ (M @ free), "C": free.T @ inertial, "G": free.T @ x["G"], "F": free.T @ x["F"]}
     out |= {**reduced, "h": reduced["C"] + reduced["G"] - reduced["F"]}
     out |= {"A": x["A"] @ N, "A_rate": x["A"] @ a + x["A_rate"]}
-    if "Jc" in out:
+    if asked.mobility:
         n = slice(asked.tasks, None)
         inverse, _ = eliminate(out["M"], np.eye(len(out["M"])))
-        W = pushed[n] @ (inverse @ pushed[n].T)
+        W = _symmetric(pushed[n], inverse @ pushed[n].T)
         out |= {"inverse_inertia": inverse, "W": W if spun is None else W + spun[n] @ T[n].T}
     return out
+
+
+def _symmetric(A: Any, B: Any) -> Any:
+    """A B where the product is symmetric: one half of it is computed."""
+    rows = [[A[i] @ B[:, k] for k in range(i + 1)] for i in range(len(A))]
+    every = [[rows[max(i, k)][min(i, k)] for k in range(len(A))] for i in range(len(A))]
+    return np.array(every).reshape(len(A), len(A))
 
 
 def _touches(skel: Any, q: Any, v: Any, chosen: Sequence[int]) -> dict[str, Any]:
