@@ -1,4 +1,4 @@
-"""Built-in models through URDF, SDF and MJCF and back: the greatest deviation of masses, places and accelerations, and what is lost.
+"""Built-in models through URDF, SDF, USD and MJCF and back: the greatest deviation of masses, places and accelerations, and what is lost.
 
     python -m benchmarks.round_trips
 
@@ -23,6 +23,7 @@ from linkwright.rings.exchange.writing.robots.urdf import DIALECTS, upright
 FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
     **{f"URDF, {x}": (".urdf", {"dialect": x}) for x in DIALECTS if x != "plain"},
     "SDF": (".sdf", {}),
+    "USD": (".usda", {}),
     "MJCF": (".xml", {}),
 }
 

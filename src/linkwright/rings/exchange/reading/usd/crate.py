@@ -44,5 +44,5 @@ def why_damaged(path: Path) -> str:
             stream.seek(start)
             numbers = struct.unpack("<3Q", stream.read(24)) if label == TOKENS else struct.unpack("<Q", stream.read(8))
             if max(numbers[:2]) > MOST_PACKED * length:
-                return "a section says that it holds more than it can"
+                return "a section has a larger count than its size allows"
     return ""
