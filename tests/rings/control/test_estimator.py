@@ -156,6 +156,7 @@ def test_transition_and_readings_are_differentiated_exactly(name: str, request: 
     sensors = {"wiper": {"A": 0.01, "rocker": imu}, "ankle": {"left": 0.01, "foot": imu}, "satellite": {"A": 0.01, "trunk.A": imu}}[name]
     e = s.estimator(sensors, every=0.01, start=moving(s))
     chart, m, h = e._belief.chart, 2 * e._belief.chart.n, 1e-5
+    np.testing.assert_allclose(chart.W @ chart.T, np.eye(m), atol=1e-12)
     tau = 0.1 * np.ones(s.tree.nv)
     e._effort = tau
     found = e._steps.predicted(chart.state, tau, 0.01)
@@ -178,6 +179,21 @@ def moving(s: System) -> Any:
     if s.description.name == "satellite":
         return s.assemble(q={"A": "20 deg"}, v={"A": 2.0, "base.wx": 0.5, "base.wy": -0.8, "base.wz": 0.4, "base.x": 0.3})
     return s.assemble(v={d.joint: 1.0 + 0.5 * i for i, d in enumerate(s.description.drives)})
+
+
+def test_an_imu_feels_the_support_and_the_centrifugal_force() -> None:
+    """On a wheel that turns steadily at 30 deg and 2 rad/s: gravity from below, and 0.1 m from the axis w^2 r towards it."""
+    with_point = {**ROTOR["bodies"]["wheel"], "points": {"P": [0.1, 0]}}
+    wheel = {**ROTOR, "gravity": [0, -9.81], "bodies": {**ROTOR["bodies"], "wheel": with_point}}
+    s = lw.compile(lw.load(wheel))
+    imu = lw.control.imu(gyro=1e-9, accelerometer=1e-9)
+    e = s.estimator({"wheel": imu, "wheel.P": imu}, every="10 ms", start=s.assemble(q={"A": "30 deg"}, v={"A": 2.0}))
+    run = s.simulate(s.assemble(q={"A": "30 deg"}, v={"A": 2.0}), "20 ms", sample_interval="10 ms")
+    seen = e.simulated_readings(run)
+    up = 9.81 * np.array([0.5, np.sqrt(0.75)])  # in the axes of the wheel
+    np.testing.assert_allclose(seen["wheel.accelerometer"][0], up, atol=1e-7)  # a hundred standard deviations
+    np.testing.assert_allclose(seen["wheel.P.accelerometer"][0], up - [0.1 * 2.0**2, 0.0], atol=1e-7)
+    np.testing.assert_allclose(seen["wheel.gyro"][:, 0], 2.0, atol=1e-7)
 
 
 # ---------------------------------------------------------------- consistency
