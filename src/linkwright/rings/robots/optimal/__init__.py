@@ -25,7 +25,7 @@ from linkwright.rings.robots.optimal.search import Found, best_motion, first_gue
 from linkwright.rings.robots.optimal.states_on_loops import LoopStates, MotionPoints
 from linkwright.rings.robots.optimal.transcription import MotionIterate, Task
 
-ROUGH = 0.2  # error between nodes, in radians or characteristic lengths, at which nothing is left of a motion
+ROUGH = 0.05  # error between nodes, in radians or characteristic lengths, at which nothing is left of a motion
 
 
 def optimal(
