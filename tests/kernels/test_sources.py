@@ -9,6 +9,8 @@ from typing import Any
 
 import linkwright as lw
 from linkwright.kernels import source_modules
+from linkwright.kernels.equations.by_name import Asked
+from linkwright.kernels.equations.tasks import task_rows
 from linkwright.kernels.tracing import KERNELS
 
 PACKAGE = Path(lw.__file__).parent
@@ -23,6 +25,8 @@ def test_every_module_that_runs_while_planning_and_tracing_is_among_the_sources(
     scraper = lw.compile("carpet-scraper", engine="python").kernels
     redundant = lw.compile("parallelogram-middle", engine="python").kernels  # multipliers that are not unique
     made = [*((scraper, name) for name in KERNELS), (redundant, "forward")]
+    more: dict[str, dict[str, Any]] = {"operational": {"tasks": "crank.A.x"}}
+    more |= {name: {"asked": Asked(tuple(task_rows(scraper.tree.description, ["crank.A"])), 1)} for name in ("named_motion", "named_terms")}
     seen: set[str] = set()
 
     def note(frame: FrameType, event: str, arg: Any) -> None:
@@ -31,7 +35,7 @@ def test_every_module_that_runs_while_planning_and_tracing_is_among_the_sources(
     sys.setprofile(note)
     try:
         for kernels, name in made:
-            assert kernels.get(name, tasks="crank.A.x" if name == "operational" else ()).program.operations >= 0
+            assert kernels.get(name, **more.get(name, {})).program.operations >= 0
     finally:
         sys.setprofile(None)
     ran = {Path(name).resolve() for name in seen if Path(name).resolve().is_relative_to(PACKAGE)}

@@ -29,7 +29,7 @@ about: 'a "quoted": line # of text, über alles'
 rods: {r: {between: [coupler.P, ground.A], length: 2*L + 5 mm}}
 couplings: {c: {from: A, to: D, ratio: 2}, cam: {from: A, to: D, table: [[0, 0], [90, 30], [180, 0]]}}
 gears: {g: {joints: [A, D], radii: [20, 60], internal: true}}
-springs: {t: {joint: A, stiffness: 2 N m/rad, free_position: 90}, c: {between: [ground.A, coupler.P], stiffness: k, free_length: 500}}
+springs: {s: {joint: A, stiffness: 2 N m/rad, free_position: 90}, c: {between: [ground.A, coupler.P], stiffness: k, free_length: 500}}
 dampers: {d: {joint: A, coefficient: 0.1 N m s/rad}}
 friction: {A: {coulomb: 0.2 N m}}
 stops:

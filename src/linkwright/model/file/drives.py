@@ -132,6 +132,12 @@ def _drive(context: Context, name: str, node: FileNode, channels: ChannelDimensi
     return Drive(name, "torque" if kind == "force" else kind, value, where=node.where, gear_ratio=gear_ratio, limits=limits)
 
 
+def with_play(node: FileNode | None) -> dict[str, dict[str, FileNode]]:
+    """Keys of the drives whose gearboxes have play, by joint."""
+    entries = (node.entries or {}).items() if node else ()
+    return {name: dict(entry.entries) for name, entry in entries if entry.entries and "play" in entry.entries}
+
+
 def _behind_gearbox(name: str, keys: Mapping[str, FileNode], channels: ChannelDimensions, what: str) -> str:
     """The joint that a drive acts on: the motor's where the gearbox has play."""
     if "restitution" in keys and "play" not in keys:

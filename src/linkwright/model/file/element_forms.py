@@ -13,7 +13,7 @@ from linkwright.model.file.contacts import check_contacts, read_clearance, read_
 from linkwright.model.file.couplings import read_coupling
 from linkwright.model.file.cylinders import read_cylinder
 from linkwright.model.file.elements import Elements
-from linkwright.model.file.gearboxes import read_gearboxes
+from linkwright.model.file.gearboxes import GearedDrives, read_gearboxes
 from linkwright.model.file.gears import read_gear
 from linkwright.model.file.rods import read_rod
 from linkwright.model.file.stops import read_stop, strokes
@@ -33,9 +33,11 @@ FORMS: dict[str, Callable[[Elements, str, FileNode], Any]] = {  # `form` of an e
 }
 
 
-def read_elements(reader: Elements, keys: dict[str, FileNode], loose: Sequence[tuple[str, FileNode]]) -> Mapping[str, tuple[Any, ...]]:
+def read_elements(
+    reader: Elements, keys: dict[str, FileNode], loose: Sequence[tuple[str, FileNode]], geared: GearedDrives
+) -> Mapping[str, tuple[Any, ...]]:
     """Return the elements of a model by field of a description; strokes of sliders and cylinders are stops, the first ones.
-    `loose` are clearances that entries of joints give, and gearboxes with play are couplings that entries of drives give."""
+    `loose` are clearances that entries of joints give, and gearboxes with play (`geared`) are couplings that entries of drives give."""
     out: dict[str, tuple[Any, ...]] = dict.fromkeys(elements.HELD, ())
     for section in elements.SECTIONS:
         if section in keys:
@@ -46,7 +48,9 @@ def read_elements(reader: Elements, keys: dict[str, FileNode], loose: Sequence[t
         check_contacts(reader, keys[Contact.section])
     held = elements.held_in(Stop)
     out[elements.held_in(Clearance)] += tuple(read_clearance(reader, name, entry) for name, entry in loose)
-    out[elements.held_in(Coupling)] += read_gearboxes(reader, keys.get("drive"), tuple(x.name for x in out[elements.held_in(Coupling)]))
+    if geared:
+        couplings = elements.held_in(Coupling)
+        out[couplings] += read_gearboxes(reader, geared, tuple(x.name for x in out[couplings]))
     return {**out, held: (*strokes(reader, keys), *out[held])}
 
 

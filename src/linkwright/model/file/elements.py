@@ -64,7 +64,7 @@ class Elements:
 
     def entries(self, node: FileNode | None, section: str, kind: str) -> list[tuple[str, FileNode]]:
         found = node.mapping(section) if node else {}
-        return [(self.context.check_name(n, e, kind), e) for n, e in found.items()]
+        return [(self.context.check_name(n, e, kind, channels=True), e) for n, e in found.items()]
 
     def value(
         self, keys: dict[str, FileNode], key: str, dimension: Dimension, what: str, default: Any = None, least: float | None = None

@@ -21,6 +21,7 @@ from linkwright.model.file.reading_context import Context
 from linkwright.model.file.text_nodes import FileNode
 from linkwright.text.units import ANGLE, INERTIA, LENGTH, NONE, multiply
 
+GearedDrives = Mapping[str, dict[str, FileNode]]  # keys of the drives that have play, by joint
 PRESCRIBED = ("speed", "position", "moves")  # of the motor, which needs no inertia then
 SLIDES = "prismatic"
 TURNS_OR_SLIDES = ("revolute", SLIDES)
@@ -40,18 +41,12 @@ def gearbox(name: str) -> str:
     return f"{name}_gearbox"
 
 
-def with_play(node: FileNode | None) -> dict[str, dict[str, FileNode]]:
-    """Keys of the drives that have play, by joint."""
-    entries = (node.entries or {}).items() if node else ()
-    return {name: dict(entry.entries) for name, entry in entries if entry.entries and "play" in entry.entries}
-
-
-def add_motors(context: Context, shapes: Mapping[str, Shape], found: Joints, node: FileNode | None) -> Joints:
+def add_motors(context: Context, shapes: Mapping[str, Shape], found: Joints, drives: GearedDrives) -> Joints:
     """The joints of a model, among them those of motors that move their joint through a gearbox with play."""
     joints = {j.name: j for j in found.joints}
     poses: dict[str, Any] = {**{name: shape.pose for name, shape in shapes.items()}, **dict(found.poses)}
     starts = {**{name: shape.start for name, shape in shapes.items()}, **{b.name: b.start for b in found.links}}
-    for name, keys in with_play(node).items():
+    for name, keys in drives.items():
         joint = joints.get(name)
         if joint is None:
             continue  # a cylinder, or a misspelled name: the drive itself is refused
@@ -99,10 +94,10 @@ def _need_inertia(context: Context, joint: Joint, armature: Any, keys: Mapping[s
     )
 
 
-def read_gearboxes(reader: Elements, node: FileNode | None, taken: tuple[str, ...]) -> tuple[Coupling, ...]:
+def read_gearboxes(reader: Elements, drives: GearedDrives, taken: tuple[str, ...]) -> tuple[Coupling, ...]:
     """The couplings between motors and the joints that they move."""
     out = []
-    for name, keys in with_play(node).items():
+    for name, keys in drives.items():
         if motor_joint(name) not in reader.joints:
             continue
         what, slides = f"drive of '{name}'", "length" in JOINTS[reader.joints[name].type].coordinate_kinds

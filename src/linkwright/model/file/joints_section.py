@@ -48,7 +48,7 @@ def read_joints(context: Context, shapes: dict[str, Shape], node: FileNode | Non
     sections = node.mapping("joints") if node else {}
     entries: dict[str, FileNode] = {}  # of every joint
     for name, entry in sections.items():
-        context.check_name(name, entry, "joint")
+        context.check_name(name, entry, "joint", channels=True)
         if not is_chain(entry):
             _add(entries, name, entry)
             explicit.append(_explicit(context, shapes, name, entry))
@@ -57,7 +57,7 @@ def read_joints(context: Context, shapes: dict[str, Shape], node: FileNode | Non
         explicit += made
         links |= {link.name: (link, name) for link in between}
         for joint, piece in entry.mapping(name)["chain"].mapping(name).items():
-            _add(entries, context.check_name(joint, piece, "joint"), piece)
+            _add(entries, context.check_name(joint, piece, "joint", channels=True), piece)
     pins = _shared_pins(context, shapes)
     covered: dict[str, list[Joint]] = {pin: [] for pin in pins}
     for joint in explicit:
@@ -86,8 +86,6 @@ def read_joints(context: Context, shapes: dict[str, Shape], node: FileNode | Non
 
 def _add(entries: dict[str, FileNode], name: str, node: FileNode) -> None:
     """Note the place of a joint; joints inside chains and outside share one list of names."""
-    if name == "t":
-        raise node.error("a joint cannot be called 't', which is the time. Rename it.", name="joints")
     if name in entries:
         raise node.error(f"the name '{name}' is taken twice, by this joint and by another at {entries[name].where}. Rename one.", name=name)
     entries[name] = node
@@ -141,7 +139,7 @@ def _hinges(context: Context, shapes: dict[str, Shape], pin: str, bodies: list[s
     hub, others = bodies[0], bodies[1:]
     joints = []
     for body in others:
-        name = pin if len(bodies) == 2 else f"{pin}:{body}"
+        name = context.check_name(pin if len(bodies) == 2 else f"{pin}:{body}", shapes[body].node, "hinge", channels=True)
         first, second = (Placement(shapes[b].points[pin]) for b in (hub, body))
         joints.append(Joint(name, "revolute", hub, body, first, second, pin=pin, where=shapes[body].node.where))
     return joints

@@ -23,7 +23,7 @@ from linkwright.model.description import AS_READ, UNCHANGED, ZERO3, Description,
 from linkwright.model.file.backdrop import read_backdrop
 from linkwright.model.file.bodies import read_bodies, read_shapes
 from linkwright.model.file.channel_laws import ChannelDimensions
-from linkwright.model.file.drives import read_cuts, read_drives, read_start
+from linkwright.model.file.drives import read_cuts, read_drives, read_start, with_play
 from linkwright.model.file.element_forms import read_elements
 from linkwright.model.file.elements import Elements
 from linkwright.model.file.gearboxes import add_motors
@@ -253,7 +253,8 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
     context.joint_places = joint_places(keys.get("joints"))
     shapes = read_shapes(context, keys.get("bodies"), keys.get("guess"))
     found_joints = read_joints(context, shapes, keys.get("joints"), keys.get(Clearance.section))
-    found_joints = add_motors(context, shapes, found_joints, keys.get("drive"))
+    geared = with_play(keys.get("drive"))
+    found_joints = add_motors(context, shapes, found_joints, geared) if geared else found_joints
     joints = found_joints.joints
     elements = Elements(context, shapes, joints)
     lines = tuple(name for section in COORDINATES if section in keys for name in keys[section].mapping(section))
@@ -271,7 +272,7 @@ def _read_sections(document: Document, in_symbols: bool, literals: dict[int, Any
         gravity=_gravity(context, keys.get("gravity")),
         parameters=tuple(context.parameters.items()),
         bounds=context.bounds,
-        **read_elements(elements, keys, found_joints.loose),
+        **read_elements(elements, keys, found_joints.loose, geared),
         drives=read_drives(context, keys.get("drive"), channels),
         start=read_start(context, keys.get("start"), channels),
         start_places=tuple((name, entry.where) for name, entry in (keys["start"].entries or {}).items()) if "start" in keys else (),

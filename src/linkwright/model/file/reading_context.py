@@ -24,7 +24,8 @@ from linkwright.text.quantities import Quantity, QuantityAlgebra, numeric, param
 from linkwright.text.units import ANGLE, LENGTH, MASS, NONE, TIME, Dimension, UnitSystem, describe, display_unit, matches, shown
 
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\Z")
-RESERVED = (*FUNCTIONS, "pi", "t", *NOT_NUMBERS)
+NOW = "t"  # the time, in expressions and channels
+RESERVED = (*FUNCTIONS, "pi", NOW, *NOT_NUMBERS)
 LONGEST_NAME = 100
 PARAMETER_KEYS = ("value", "min", "max")  # the first is required
 TURN_KEYS = ("angle", "rpy", "quat", "rotation")  # ways to give axes
@@ -237,7 +238,10 @@ class Context:
 
     # ------------------------------------------------------------ names
 
-    def check_name(self, name: str, node: FileNode, kind: str) -> str:
+    def check_name(self, name: str, node: FileNode, kind: str, *, channels: bool = False) -> str:
+        """A name; raise ModelError if it is not usable. channels: those of the thing begin with it, so it cannot be that of the time."""
+        if channels and name == NOW:
+            raise node.error(f"a {kind} cannot be called '{NOW}', which is the time. Rename it.", name=name)
         if not name:
             raise node.error(f"a {kind} has an empty name. Give it one.")
         if "." in name:
