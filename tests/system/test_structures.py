@@ -78,6 +78,7 @@ VERBS = {
     "s.crosscheck": lambda m, s, st, f: s.crosscheck(st),
     "s.derivatives": lambda m, s, st, f: s.derivatives(st),
     "s.determinacy": lambda m, s, st, f: s.determinacy(st),
+    "s.estimator": lambda m, s, st, f: s.estimator({joint(m): 0.01}, every=0.01),
     "s.follow": lambda m, s, st, f: mechanism_of(s).follow({joint(m): [0.0, 1.0]}, [0.0, 1.0]),
     "s.forward": lambda m, s, st, f: s.forward(st),
     "s.gicm": lambda m, s, st, f: s.gicm(st),

@@ -481,7 +481,11 @@ class Kernels:
         """The model's numbers with these values of the parameters."""
         if self.numbers is not None:
             return self.numbers.filled(values)
-        return with_values(self.described, cast("Sequence[Parameter]", self.parameters), values)
+        filled = with_values(self.described, cast("Sequence[Parameter]", self.parameters), values)
+        if all(isinstance(x, float) for x in values):
+            return filled
+        signs = gear_signs(self.loops)  # which neither symbols nor complex numbers have
+        return replace(filled, **{held: tuple(x.sided(signs.get(x.name)) for x in getattr(filled, held)) for held in elements.CLOSING})
 
     @cached_property
     def _numeric(self) -> Equations:
@@ -771,5 +775,10 @@ def tree_numbers(loops: Loops) -> TreeNumbers:
         {body: R for body, R in turned if not (R == EYE).all()},
         skel.tree.floating,
         {name: float(skel.start_coordinates[name][0]) for name in counted_joints(d)},
-        {c.name: (c.pitch_side, float(np.sign(c.factor_second))) for c in loops.constraints if isinstance(c, GearConstraint)},
+        gear_signs(loops),
     )
+
+
+def gear_signs(loops: Loops) -> dict[str, tuple[float, float]]:
+    """Signs of the pitch point and of the ratio of every gear, as drawn."""
+    return {c.name: (c.pitch_side, float(np.sign(c.factor_second))) for c in loops.constraints if isinstance(c, GearConstraint)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 
 import numpy as np
+import pytest
 
 import linkwright as lw
 from linkwright.compiler.program import interpret
@@ -51,3 +52,30 @@ def test_parameters_of_a_stewart_platform():
     assert many.programs["rates"].operations < 1.1 * none.programs["rates"].operations
     default, asked = ({p.name for p in x.parameters} for x in (many, some))
     assert {"h", "wp", "rod1.mass"} <= default and asked - default and all(n.startswith("rod1.") for n in asked)
+
+
+WHEELS = {
+    "plane": "xy", "units": ["mm", "kg", "deg", "rpm"],
+    "drawing": {"A": [0, 0], "B": [100, 0]},
+    "bodies": {
+        "ground": {"pins": ["A", "B"]},
+        "small": {"pins": ["A"], "mass": 1, "com": "A", "inertia": "0.002 kg m^2"},
+        "large": {"pins": ["B"], "mass": 1, "com": "B", "inertia": "0.005 kg m^2"},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wheels", [{"radii": [30, 70]}, {"radii": [40, 140], "internal": True}, {"radii": [140, 40], "internal": True}])
+def test_wheels_with_numbers_that_change(wheels):
+    """A gear pair under a torque, all numbers symbols: torque / (J1 + ratio^2 J2), also with other inertias and both pins elsewhere."""
+    m = lw.load({**WHEELS, "gears": {"mesh": {"joints": ["A", "B"], **wheels}}})
+    s = m.system
+    eq = equations(s, read_inputs(s, {"A": lw.drives.torque("3 N m")}, None, None), None, None)
+    rates = eq.programs["rates"]
+    ratio = wheels["radii"][0] / wheels["radii"][1] * (1 if "internal" in wheels else -1)  # speed of the second over the first
+    for J1, J2, moved in ((0.002, 0.005, {}), (0.003, 0.001, {"A.x": 0.02, "B.x": 0.12})):
+        at = row(eq, s.start, {"small.inertia": J1, "large.inertia": J2, **moved})
+        y = rates.unpack(interpret(rates, np.concatenate([at, np.zeros(eq.sizes["nswitches"])])))
+        first = 3.0 / (J1 + ratio**2 * J2)
+        assert np.allclose(y["a"], [first, ratio * first], rtol=1e-12)  # round-off
+        assert abs(abs(y["lam"][0]) - abs(J2 * ratio * first / (1e-3 * wheels["radii"][1]))) < 1e-9 * abs(y["lam"][0])
