@@ -57,8 +57,8 @@ class Friction(ModelElement):
     speed: Scalar = number(
         "rate", "over which `coulomb` and `mu` turn round; without it they stick", 0.0, above=0.0, absent=True, fixed=(0.0,)
     )
-    mu: Scalar = number("pure number", "coefficient of friction by the load of the joint", 0.0, least=0.0, absent=True)
-    radius: Scalar = number("length", "of the pin, the lever of `mu`", 0.0, least=0.0, absent=True)
+    mu: Scalar = number("pure number", "coefficient of friction by the load of the joint", 0.0, least=0.0, absent=True, preset=(0.1, 0.1))
+    radius: Scalar = number("length", "of the pin, the lever of `mu`", 0.0, least=0.0, absent=True, preset=(0.0, 5e-3))
     breakaway: Scalar = number("pure number", "dry friction at rest over dry friction that slides", 1.0, least=1.0, absent=True)
     stribeck: Scalar = number("rate", "over which it falls once it slips; without it at once", 0.0, above=0.0, absent=True, fixed=(0.0,))
     where: Source | None = place()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -365,3 +366,47 @@ def test_a_lever_with_a_marked_point_weighs_its_arms_once(far: list[float], bars
     assert str(drawn["bars"]).replace("'", "") == bars
     own = after({**op, "material": "brass"}, text=text.replace(bars, "[[C, H]]"))  # bars that somebody wrote stay
     assert "bars: [[C, H]]" in own
+
+
+GUIDED = (
+    TEXT.replace("springs:", "joints: {guide: {type: prismatic, between: [ground, rocker], at: C, axis: [1, 0]}}\nsprings:")
+    .replace("pins: [D, C]   # long", "pins: [C]   # long")
+    .replace("{pins: [A, D]}", "{pins: [A], points: [D]}")
+)
+
+
+@pytest.mark.parametrize(
+    ("op", "text", "entry"),
+    [
+        ({"joint": "D"}, TEXT, "friction1: {joint: D, mu: 0.1, radius: 5}"),
+        ({"joint": "D", "name": "pin", "mu": 0.2, "radius": 0.008, "breakaway": 1.5}, TEXT, "pin: {joint: D, mu: 0.2, radius: 8, breakaway: 1.5}"),
+        ({"joint": "A", "coulomb": "0.2 N m", "mu": None}, TEXT, "friction1: {joint: A, coulomb: 0.2 N m, mu: 0.1, radius: 5}"),
+        ({"joint": "guide"}, GUIDED, "friction1: {joint: guide, mu: 0.1}"),
+        ({"joint": "guide", "mu": 0.3, "stribeck": "5 mm/s", "breakaway": "2"}, GUIDED, "friction1: {joint: guide, mu: 0.3, breakaway: 2, stribeck: 5 mm/s}"),
+    ],
+)  # fmt: skip
+def test_friction_in_a_joint(op: dict[str, Any], text: str, entry: str) -> None:
+    """By the load unless other numbers are given, in a slider without a radius; taken out again it leaves the text as it was."""
+    new = after({"do": "add_friction", **op}, text=text)
+    assert f"\nfriction:\n  {entry}\n" in new
+    name = entry.partition(":")[0]
+    assert after({"do": "delete", "ids": [f"friction:{name}"]}, text=new) == text
+    slower = after({"do": "set_value", "path": ["friction", name, "mu"], "value": "0.25"}, text=new)
+    assert [b.replace("mu: 0.25", "") for _, b in changed(slower, new)] == [re.sub(r"mu: [\d.]+", "", f"  {entry}")]
+    assert [(f.name, f.joint, f.mu) for f in read_text(slower, "w").frictions] == [(name, op["joint"], 0.25)]
+
+
+@pytest.mark.parametrize(
+    ("op", "text"),
+    [
+        ({"joint": "guide", "radius": 0.01}, GUIDED),  # no lever in a slider
+        ({"joint": "D", "mu": -0.1}, TEXT),
+        ({"joint": "D", "breakaway": 0.5}, TEXT),
+        ({"joint": "D", "stribeck": 0.1}, TEXT),  # nothing that fades
+        ({"joint": "Q"}, TEXT),
+        ({"between": ["crank.A", "coupler.P"]}, TEXT),
+    ],
+)
+def test_friction_that_is_refused(op: dict[str, Any], text: str) -> None:
+    with pytest.raises((UsageError, ModelError)):
+        after({"do": "add_friction", **op}, text=text)

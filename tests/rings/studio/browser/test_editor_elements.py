@@ -91,6 +91,52 @@ def test_an_element_in_a_joint_and_its_choices(machine: tuple[Path, Pencil]) -> 
     assert lw.load(file).description.freewheels[0].blocks == "forward"
 
 
+SLIDER = (
+    FOUR_BAR.replace("  rocker:  {pins: [D, C], mass: 0.8}", "  block:   {pins: [C], mass: 0.8}")
+    .replace("[A, D]}", "[A]}").replace("  D: [reach, 0]    # right bearing\n", "")
+    .replace("drive:", "joints:\n  guide: {type: prismatic, between: [ground, block], at: C, axis: [1, 0]}   # greased\ndrive:")
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [FOUR_BAR, SLIDER], ids=["pin", "slider"])
+def test_friction_is_put_into_a_joint_and_changed(text: str, tmp_path: Path, desk: Callable[..., Desk]) -> None:
+    """By a click on a pin or a guide: by the load at first; then with a breakaway. What cannot be is said at its field."""
+    file = tmp_path / "machine.yaml"
+    file.write_text(text, encoding="utf-8")
+    pin = text is FOUR_BAR
+    joint, place = ("A", (0, 0)) if pin else ("guide", (180, 120))
+    with edited(file) as server:
+        pencil = Pencil(desk(server.address, ready=False, online=True))
+        pencil.tool("friction").click(place)
+        pencil.key("Escape")
+        assert pencil.ask("ed.selection") == ["friction:friction1"]
+        entry = f"friction1: {{joint: {joint}, mu: 0.1{', radius: 5' if pin else ''}}}"
+        first = file.read_text(encoding="utf-8")
+        assert entry in first and first.replace(f"friction:\n  {entry}\n", "") == text  # with all its comments
+        labels = pencil.page.eval_on_selector_all("#ed-part [data-field]", "fields => fields.map((x) => x.dataset.field)")
+        assert labels == ["Name", "Coulomb", "Viscous", "Speed", "Mu", *(["Radius"] if pin else []), "Breakaway", "Stribeck"]
+
+        why = pencil.page.locator('#ed-part .ed-row:has([data-field="Stribeck"]) .ed-problem')
+        pencil.field("Stribeck", "0.2")  # nothing to fade
+        assert "breakaway" in why.inner_text() and file.read_text(encoding="utf-8") == first
+        pencil.field("Breakaway", "1.4").field("Stribeck", f"0.2 {'rad' if pin else 'm'}/s")
+        assert not why.inner_text()
+        (made,) = lw.load(file).description.frictions
+        assert (made.joint, made.mu, made.breakaway, made.stribeck) == (joint, 0.1, 1.4, pytest.approx(0.2))
+        pencil.field("Mu", "-0.2")
+        assert "cannot be negative" in pencil.page.inner_text("#ed-part")
+        pencil.field("Mu", "0.15")
+        assert lw.load(file).description.frictions[0].mu == 0.15
+        for _ in range(3):
+            pencil.key("Control+z")
+        assert file.read_text(encoding="utf-8") == first
+
+        pencil.page.locator("#sheet").focus()
+        pencil.key("Delete")
+        assert file.read_text(encoding="utf-8") == text
+        pencil.leave()
+
+
 def test_every_tool_has_an_icon_of_its_own(machine: tuple[Path, Pencil]) -> None:
     _, pencil = machine
     icons = pencil.page.eval_on_selector_all("#ed-palette .ed-tool svg", "icons => icons.map((x) => x.innerHTML)")

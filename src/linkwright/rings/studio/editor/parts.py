@@ -111,12 +111,13 @@ def _number(sheet: edit_sheet.EditSheet, draft: Draft, p: DraftPart, kind: Any, 
         places = [e.at for e in p.ends if e.at is not None]
         value = math.dist(*places) if len(places) == 2 else None
     needed = role.axes == "along" and key in kind.some_of  # a direction, which one number is not
+    idle = role.preset is not None and not role.preset[0 if _slides(draft, p.joints, p.ends) else 1]  # radius of a pin, in a slider
     return _described(name, role) | {
         "text": written if isinstance(written, (str, list)) else None,
         "value": value,
         "unit": {"symbol": symbol, "size": 1.0 / per_si},
         "bare": bare is not None,
-        "shown": written is not None or not needed,
+        "shown": written is not None or not (needed or idle),
     }
 
 

@@ -1,5 +1,5 @@
 // The panel of what is selected: its name, coordinates, lengths, mass and values as they are written in the file. A field is sent when it
-// is left or with Enter; what cannot be is said beside it and nothing is sent.
+// is left or with Enter. What cannot be is said next to it, also what the server refuses, and the file stays as it is.
 (() => {
   "use strict";
   const E = LW.edit || (LW.edit = {});
@@ -19,8 +19,13 @@
       const problem = check(text);
       tell(problem);
       if (problem) return;
+      const before = last;
       last = input.dataset.sent = text;
-      send(E.pointed(text));
+      Promise.resolve(send(E.pointed(text))).then((answer) => {
+        if (!answer || answer.kind !== "refused") return;
+        last = input.dataset.sent = before;
+        tell(answer.text);
+      });
     };
     const tell = (text) => { LW.setText(why, text); input.classList.toggle("wrong", Boolean(text)); input.setAttribute("aria-invalid", String(Boolean(text))); };
     input.addEventListener("keydown", (event) => {
