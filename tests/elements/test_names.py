@@ -24,6 +24,7 @@ SPECIAL: dict[str, tuple[frozenset[str], str]] = {
     "description": (frozenset(elements.HELD), "one typed line a section, and what is special by name: cams, rigid stops, friction by load"),
     "holding_range": (frozenset({"frictions"}), "statics of dry friction"),
     "friction_rows": (frozenset({"frictions"}), "dry friction, whose bound follows from the load of its joint"),
+    "run_derivatives": (frozenset({"frictions"}), "names friction that sticks in a refusal"),
     "cams": (frozenset({"cams", "springs", "frictions"}), "profile and contact of cams, and the preload that keeps it"),
     "scene_cams": (frozenset({"cams"}), "profile and contact of cams"),
     "page_motion": (frozenset({"cams"}), "contact of cams on the page"),
