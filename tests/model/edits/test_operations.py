@@ -379,12 +379,16 @@ GUIDED = (
     ("op", "text", "entry"),
     [
         ({"joint": "D"}, TEXT, "friction1: {joint: D, mu: 0.1, radius: 5}"),
-        ({"joint": "D", "name": "pin", "mu": 0.2, "radius": 0.008, "breakaway": 1.5}, TEXT, "pin: {joint: D, mu: 0.2, radius: 8, breakaway: 1.5}"),
+        ({"joint": "D", "name": "pin", "mu": 0.2, "radius": 0.008}, TEXT, "pin: {joint: D, mu: 0.2, radius: 8}"),
         ({"joint": "A", "coulomb": "0.2 N m", "mu": None}, TEXT, "friction1: {joint: A, coulomb: 0.2 N m, mu: 0.1, radius: 5}"),
         ({"joint": "guide"}, GUIDED, "friction1: {joint: guide, mu: 0.1}"),
-        ({"joint": "guide", "mu": 0.3, "stribeck": "5 mm/s", "breakaway": "2"}, GUIDED, "friction1: {joint: guide, mu: 0.3, breakaway: 2, stribeck: 5 mm/s}"),
+        (
+            {"joint": "guide", "stribeck": "5 mm/s", "breakaway": "2"},
+            GUIDED,
+            "friction1: {joint: guide, mu: 0.1, breakaway: 2, stribeck: 5 mm/s}",
+        ),
     ],
-)  # fmt: skip
+)
 def test_friction_in_a_joint(op: dict[str, Any], text: str, entry: str) -> None:
     """By the load unless other numbers are given, in a slider without a radius; taken out again it leaves the text as it was."""
     new = after({"do": "add_friction", **op}, text=text)
