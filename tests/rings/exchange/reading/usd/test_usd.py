@@ -21,7 +21,7 @@ from linkwright.rings.exchange.reading.usd import stage as usd_stage
 from linkwright.system.mechanism import Mechanism
 from tests.factory import random_tree, with_loops
 from tests.rings.exchange.reading.urdf.test_dialects import OURS, accelerations
-from tests.rings.exchange.reading.usd.stages import attribute, body, four_bar, joint, stage
+from tests.rings.exchange.reading.usd.stages import BODIES, HINGES, attribute, body, four_bar, joint, stage
 from tests.rings.exchange.writing.robots.round_trip import bodies, deviation
 
 
@@ -264,6 +264,36 @@ def test_drives_rotors_and_limits_in_degrees(tmp_path: Path) -> None:
     stops = {x.joint: (x.lower, x.upper) for x in d.stops}
     assert stops["turn"] == pytest.approx((-math.pi / 2, math.pi / 4), rel=1e-12) and stops["slide"] == (pytest.approx(-0.05), None)
     assert [f.coulomb for f in d.frictions] == [pytest.approx(0.4, rel=1e-12)] and len(d.springs) == 1
+
+
+def test_what_the_converter_of_mujoco_adds(tmp_path: Path) -> None:
+    """Joints inside of nested bodies, a base fixed to a plain prim, gains per radian, an actuator, and a loop closed by a point."""
+    s = stage(tmp_path / "m.usda", up="Y")
+    UsdGeom.Xform.Define(s, "/robot")
+    for path, (at, mass, com) in zip(("/robot/crank", "/robot/crank/coupler", "/robot/rocker"), BODIES.values(), strict=True):
+        place = (0.0, 0.3, 0.0) if path.endswith("coupler") else at  # in the body around it
+        body(s, path, place, mass, com)
+    ends = {"A": ("/robot", "/robot/crank"), "B": ("/robot/crank", "/robot/crank/coupler"), "D": ("/robot", "/robot/rocker")}
+    for name, (first, second) in ends.items():
+        joint(s, f"{second}/{name}", UsdPhysics.RevoluteJoint, first, second, *HINGES[name][2:])
+    joint(s, "/robot/Equality", UsdPhysics.SphericalJoint, "/robot/crank/coupler", "/robot/rocker", *HINGES["C"][2:], axis="", closes=True)
+    hinge = s.GetPrimAtPath("/robot/crank/A")
+    for what, value in (("armature", 0.02), ("damping", 0.3), ("stiffness", 2.0), ("springref", 0.5)):
+        attribute(hinge, f"mjc:{what}", value, Sdf.ValueTypeNames.Double)
+    s.DefinePrim("/robot/motor", "MjcActuator").CreateRelationship("mjc:target").SetTargets(["/robot/crank/A"])
+    s.DefinePrim("/robot/split", "MjcTendon")
+    s.Save()
+    with pytest.warns(ImportedModelWarning, match="1 tendon: split"):
+        m = lw.load(tmp_path / "m.usda")
+    d = m.description
+    assert m.system.mobility.freedoms == 1 and [x.joint for x in d.drives] == ["A"] and "1 law of an actuator: motor" in said(m)
+    assert (d.springs[0].stiffness, d.springs[0].free_position, d.dampers[0].coefficient, d.joint("A").armature) == (2.0, 0.5, 0.3, 0.02)
+    a = m.system.forward(m.system.start, {"A": -2.0 * 0.5 + 0.4}).a  # with what the spring pushes at zero taken away
+    with_rotor = lw.load(OURS).system
+    q = with_rotor.start
+    M = with_rotor.named_terms((), ["A"])(q).M[0, 0]
+    free = with_rotor.forward(q, {"A": 0.4}).a[with_rotor.names.v.index("A")]
+    assert a[m.system.names.v.index("A")] == pytest.approx(free * M / (M + 0.02), rel=1e-9)
 
 
 @pytest.mark.parametrize("program", ["newton", "physx"])

@@ -214,7 +214,10 @@ def _acting(draft: RobotDraft, p: UsdPrim, name: str, kind: str, freedom: str) -
     fastest = p.number("physxJoint:maxJointVelocity", math.inf)
     if 0.0 < fastest < 1e6:
         draft.notes.speed_limits[name] = size * fastest
-    draft.resist(name, 0.0, p.finite("mjc:frictionloss") * effort, s.where)
+    unit = effort if turning else s.kilograms  # of a gain of MuJoCo, per radian or unit of length
+    damping = p.finite("mjc:damping") * unit or p.finite("newton:damping") * effort / size
+    draft.resist(name, damping, p.finite("mjc:frictionloss") * effort, s.where)
+    draft.spring(name, p.finite("mjc:stiffness") * unit, p.finite("mjc:springref") * (1.0 if turning else s.meters), s.where)
     if p.value("physxJoint:jointFriction"):
         draft.notes.drop("friction coefficient of a joint", name)
     for token in dict.fromkeys((freedom, "angular" if turning else "linear")):
@@ -242,6 +245,20 @@ def _drive(draft: RobotDraft, p: UsdPrim, name: str, at: str, size: float, effor
         draft.efforts[name] = most
     if not p.own("passive"):
         draft.drive(name, p.stage.where)
+
+
+def read_actuators(draft: RobotDraft, prims: Sequence[UsdPrim]) -> None:
+    """Actuators and tendons that MuJoCo's converter writes: a joint that an actuator turns is a drive, laws of actuators are left out."""
+    for p in prims:
+        kind = str(p.prim.GetTypeName())
+        if kind == "MjcTendon":
+            draft.notes.drop("tendon", p.name, mechanism=True)
+        elif kind in ("MjcActuator", "NewtonActuator"):
+            ends = [p.target(x) for x in ("mjc:target", "newton:target")]
+            joints = [draft.joint_names.of.get(str(x.GetPath()), "") for x in ends if x is not None]
+            for name in (x for x in joints if x in draft.joints):
+                draft.drive(name, p.stage.where)
+            draft.notes.drop("law of an actuator", p.name)
 
 
 # -------------------------------------------------------------------- mimics

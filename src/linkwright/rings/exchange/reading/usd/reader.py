@@ -16,7 +16,7 @@ from linkwright.rings.exchange.reading.poses import inverse, times
 from linkwright.rings.exchange.reading.referenced_files import Folders
 from linkwright.rings.exchange.reading.robot_draft import RobotDraft, names_of
 from linkwright.rings.exchange.reading.shapes import drawable
-from linkwright.rings.exchange.reading.usd.joints import add_joints, is_joint, joints_of, read_mimics
+from linkwright.rings.exchange.reading.usd.joints import add_joints, is_joint, joints_of, read_actuators, read_mimics
 from linkwright.rings.exchange.reading.usd.masses import mass_of
 from linkwright.rings.exchange.reading.usd.prims import Frames, UsdPrim
 from linkwright.rings.exchange.reading.usd.stage import UsdStage, library, opened, quiet
@@ -53,6 +53,7 @@ def _read(path: str | os.PathLike[str], folders: Any, drives: Sequence[str]) -> 
     _hold(draft, bodies)
     _float(draft)
     read_mimics(draft, found)
+    read_actuators(draft, every)
     draft.name_drives([draft.joint_names.of.get(x, x) for x in names_of(drives)])
     return draft.finish({name: b.start for name, b in draft.bodies.items()})
 
