@@ -46,16 +46,19 @@ HELPERS = {  # of a base, unless the entry is of that section
     "plane": {"cylinders": "{jack: {between: [ground.E, coupler.P]}}"},
     "space": {"cylinders": "{jack: {between: [ground.E, b.P]}}"},
 }
-NEEDED = {  # by the entries of a section, on top
-    "contacts": {
+NEEDED = {  # by the entries of a section in a base, on top
+    ("contacts", "plane"): {
         "surfaces": "{foot: {circle: bob.I, radius: 20}, hand: {circle: coupler.P, radius: 0}, wall: {line: ground.E, normal: [0, 1]}}"
+    },
+    ("contacts", "space"): {
+        "surfaces": "{foot: {sphere: ball.P, radius: 5}, arm: {capsule: [b.O, b.P], radius: 9}, wall: {plane: ground.E, normal: [0, 0, 1]}}"
     },
 }
 
 
 def helpers(base: str, section: str) -> dict[str, str]:
     """Sections that an entry of a section stands next to."""
-    return {key: text for key, text in (HELPERS[base] | NEEDED.get(section, {})).items() if key != section}
+    return {key: text for key, text in (HELPERS[base] | NEEDED.get((section, base), {})).items() if key != section}
 
 
 NAMELESS = "x"  # an entry whose name means nothing
@@ -162,6 +165,12 @@ GOOD = (
     good("surfaces", "plane", chain="[coupler.B, coupler.C, coupler.P]", radius="2"),
     good("surfaces", "plane", arc="bob.I", radius="30", from_="-20", to="p * 50", side="inside"),
     good("surfaces", "plane", profile="crank.A", table="[[0, 20], [90, 25], [180, 30], [270, 25], [360, 20]]"),
+    good("surfaces", "space", sphere="b.P", radius="p * 10"),
+    good("surfaces", "space", plane="ground.E", normal="[1, p, 2]"),
+    good("surfaces", "space", capsule="[b.O, b.P]", radius="L"),
+    good("surfaces", "space", box="ball.P", length="p * 40", width="L", height="20", along="[1, 2, 1]", across="[1, -1, p]"),
+    good("surfaces", "space", disc="c.F", radius="150", axis="[2, 1, p]"),
+    good("contacts", "space", between="[[foot, arm], wall]", mu="0.3", restitution="0.5"),
     good("contacts", "plane", between="[foot, wall]", mu="0.3", restitution="0.5", jam="impact"),
     good("contacts", "plane", between="[[foot, hand], wall]", mu="p * 0.1"),
     good("clearances", "plane", "A", clearance="p * 0.1", radius="6", mu="0.1", restitution="0.3", jam="impact"),

@@ -1,12 +1,18 @@
-"""Surfaces in the plane: outlines on bodies that may touch others. They hold no mechanics of their own; `contacts:` names who touches whom.
+"""Surfaces on bodies that may touch others. They hold no mechanics of their own; `contacts:` names who touches whom.
 
-Every surface is on one body, at its named points. What is solid decides the side of a touch:
+Every surface is on one body, at its named points. What is solid decides the side of a touch. In a plane they are outlines:
 
     circle    disc about a point; radius 0 is a sharp point        ring      hole about a point, in which something moves
     line      half-plane behind a line; `normal` points out of it  segment   straight bar between two points, both sides; `radius` rounds it
     arc       sector's rim; `inside` of it a bowl                  capsule   bar between two points with round ends
     polygon   area within corners; `inside` of it a pocket         chain     open row of segments, touched from the left of its direction
     profile   smooth closed curve through points: a cam
+
+In space they are skins:
+
+    sphere    ball about a point; radius 0 is a sharp point         plane     half-space behind a plane; `normal` points out of it
+    capsule   bar between two points with round ends                disc      thin wheel about a point, whose rim touches
+    box       block about a point; its corners touch planes, its faces, edges and corners spheres
 
 Directions and angles are in the body's axes; a drawn body's are those of the drawing.
 """
@@ -19,8 +25,9 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from linkwright.elements.base import IDLE, Key, ModelElement, Scalar, choice, either, needs, number, place, table_keys
-from linkwright.errors import Source
+from linkwright.errors import Source, listing
 
+PLANE, SPACE = (True, False), (False, True)  # where a surface lives: in planar models, in models in space
 RADIUS = "of its round ends and corners (default: sharp)"
 
 
@@ -37,6 +44,7 @@ class Surface(ModelElement):
     group = "contact"
     least: ClassVar[int] = 1  # number of points
     many: ClassVar[bool] = False  # or more
+    lives: ClassVar[tuple[bool, bool]] = PLANE
 
     name: str
     body: str
@@ -143,6 +151,7 @@ class Capsule(Segment):
 
     type, typical, order = "capsule", ("capsule",), ("capsule", "radius")
     further = _placed("capsule", "the centers of its round ends, `[body.point, body.point]`", "points")
+    lives = (True, True)
 
     radius: Scalar = number("length", "half its thickness", above=0.0, optional=False)
 
@@ -261,8 +270,89 @@ class Profile(Surface):
         return (self.body,)
 
 
+@dataclass(frozen=True)
+class Sphere(Circle):
+    """A ball about a point of a body; with radius 0 a sharp point."""
+
+    type, typical, order, lives = "sphere", ("sphere",), ("sphere", "radius"), SPACE
+    further = _placed("sphere", "its center, `body.point`")
+
+    radius: Scalar = number("length", "of the ball (0: a sharp point)", least=0.0)
+
+
+@dataclass(frozen=True)
+class Plane(Line):
+    """A flat wall without ends through a point; the body is behind it."""
+
+    type, typical, order, lives = "plane", ("plane",), ("plane", "normal"), SPACE
+    further = _placed("plane", "a point on it, `body.point`")
+
+
+@dataclass(frozen=True)
+class Disc(Surface):
+    """A thin round disc about a point: a wheel, whose rim rolls on planes."""
+
+    type, typical, order, lives = "disc", ("disc",), ("disc", "radius", "axis"), SPACE
+    further = _placed("disc", "its center, `body.point`")
+
+    radius: Scalar = number("length", "of its rim", above=0.0)
+    axis: tuple[Scalar, Scalar, Scalar] = number("pure number", "direction of its axle", axes="along", optional=False)
+    where: Source | None = place()
+
+    @property
+    def rounds(self) -> int:
+        return 1
+
+    @property
+    def sharp(self) -> bool:
+        return True
+
+    @property
+    def keeps_axes(self) -> tuple[str, ...]:
+        return (self.body,)
+
+
+@dataclass(frozen=True)
+class Box(Surface):
+    """A block about a point of a body."""
+
+    type, typical, lives = "box", ("box",), SPACE
+    order = ("box", "length", "width", "height", "along", "across")
+    further = _placed("box", "its center, `body.point`")
+
+    length: Scalar = number("length", "edge along `along`", above=0.0)
+    width: Scalar = number("length", "edge along `across`", above=0.0)
+    height: Scalar = number("length", "edge along the third direction", above=0.0)
+    along: tuple[Scalar, Scalar, Scalar] = number("pure number", "direction of its length", (1.0, 0.0, 0.0), axes="along")
+    across: tuple[Scalar, Scalar, Scalar] = number("pure number", "direction of its width", (0.0, 1.0, 0.0), axes="along")
+    where: Source | None = place()
+
+    @property
+    def rounds(self) -> int:
+        return 8
+
+    @property
+    def sharp(self) -> bool:
+        return True
+
+    @property
+    def keeps_axes(self) -> tuple[str, ...]:
+        return (self.body,)
+
+
+PARTNERS = {  # in space: what a surface touches
+    "sphere": ("sphere", "capsule", "box", "plane"),
+    "capsule": ("sphere", "capsule", "plane"),
+    "box": ("sphere", "plane"),
+    "disc": ("plane",),
+    "plane": ("sphere", "capsule", "box", "disc"),
+}
+
+
 def cannot_touch(a: Surface, b: Surface) -> str:
     """Return why two surfaces cannot touch, as said after their names; empty if they can."""
+    if a.type in PARTNERS and b.type in PARTNERS:
+        return _cannot_in_space(a, b)
     if not a.rounds and not b.rounds:
         return f"are a {a.type} and a {b.type}, which have no corners or round parts. Give one body a circle, a segment or a polygon."
     for x, y in ((a, b), (b, a)):
@@ -273,6 +363,14 @@ def cannot_touch(a: Surface, b: Surface) -> str:
         if isinstance(x, Profile) and isinstance(y, Arc) and y.side == "inside":
             return "are a profile and an inner arc. A profile touches circles, outer arcs and lines."
     if a.sharp and b.sharp and isinstance(a, Circle) and isinstance(b, Circle):
+        return "are two points, which never meet. Give one a radius."
+    return ""
+
+
+def _cannot_in_space(a: Surface, b: Surface) -> str:
+    if b.type not in PARTNERS[a.type]:
+        return f"are a {a.type} and a {b.type}. A {a.type} touches only these: {listing(PARTNERS[a.type])}."
+    if a.sharp and b.sharp and isinstance(a, Sphere) and isinstance(b, Sphere):
         return "are two points, which never meet. Give one a radius."
     return ""
 

@@ -519,6 +519,10 @@ def loop_of(
     loop.fill("rests.end", [e.at for e in p.rests])
     loop.fill("rests.slide", [e.slide for e in p.rests])
     loop.fill("rests.share", [e.share for e in p.rests])
+    loop.fill("rests.across", [e.across for e in p.rests])
+    loop.fill("rests.about", [e.about for e in p.rests])
+    loop.fill("rests.slow", [e.slow for e in p.rests])
+    loop.fill("rests.begins", [e.ahead for e in p.rests])
     for name in ("kind", "group", "by_load", "constant"):
         loop.fill(f"rests.friction.{name}", getattr(p.friction, name))
     loop.fill("rests.sign", p.friction.sign)

@@ -106,12 +106,32 @@ class EventSpec:
 
 @dataclass(frozen=True)
 class HeldRow:
-    """A row that holds at a value: its place among the `stops`. Where it slips, `share` times its push acts along another row."""
+    """A row that holds at a value: its place among the `stops`. Where it slips, `share` times its push acts along another row.
+
+    In space it slips along two of them, in the direction of its velocity there; slower than `slow` in the direction `ahead`, which is the
+    one in which it begins. If rows that hold depend on each other, their pushes are those nearest to `about`.
+    """
 
     row: int
     at: float = 0.0
     slide: int = -1
     share: float = 0.0
+    across: int = -1
+    ahead: tuple[float, float] = (1.0, 0.0)
+    slow: float = 0.0
+    about: float = 0.0
+
+    def along(self, every: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The row along which it slips at velocities v, with its direction; `every`: all rows."""
+        if self.across < 0:
+            return every[self.slide] if self.slide >= 0 else 0.0 * every[self.row], np.array([1.0, 0.0])
+        rows = every[[self.slide, self.across]]
+        u, ahead = rows @ v, np.array(self.ahead)
+        speed, onward = float(np.hypot(*u)), float(u @ ahead)
+        x = min(max(speed / self.slow - 1.0, 0.0), 1.0)
+        way = ahead if x == 0.0 else onward * ahead + x * x * (3.0 - 2.0 * x) * (u - onward * ahead)
+        way = way / np.hypot(*way)
+        return way @ rows, way
 
 
 @dataclass(frozen=True)
@@ -131,14 +151,14 @@ class FrictionRows:
         return len(set(g for k, g in zip(self.kind, self.group, strict=True) if k == SHARED))
 
 
-PUSH, CONE, SLIDE, SPEED, BOUND, SHARE, LEAVES = 0, 1, 2, 3, 4, 5, 6  # what is watched of rows that hold
+PUSH, CONE, SLIDE, SPEED, BOUND, SHARE, LEAVES, ROUND_CONE = range(8)  # what is watched of rows that hold
 
 
 @dataclass(frozen=True)
 class HeldWatch:
-    """An event of rows that hold, by their places among those: factor times the push of `held`, that minus the size of the push of `other`,
-    or factor times the speed along which `held` slips. Of joint friction: factor times its speed, what its bound exceeds it by, what a
-    whole share exceeds that of its group by, or what `factor` exceeds its speed by."""
+    """An event of rows that hold, by their places among those: factor times the push of `held`, that minus the size of the push of `other`
+    (and the one after it), or factor times the speed along which `held` slips. Of joint friction: factor times its speed, what its bound
+    exceeds it by, what a whole share exceeds that of its group by, or what `factor` exceeds its speed by."""
 
     kind: int
     held: int

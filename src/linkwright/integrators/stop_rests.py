@@ -7,19 +7,28 @@ the mechanism to it (`response`: what an effort does with everything else at res
     a = a0 + X lam       W lam = -(J_s a0 + k_s)       W = J_s X
     q + X mu,  v + X nu  W mu = -(value - end),         W nu = -J_s v
 
-so one code of rates, corrections and responses serves every set: states are data. A row that depends on others that hold gets no share
-here: it changes no motion, and how the pushes share the load is settled where they are read. Loops on the record `Rests`; its kernels
-read the mechanism row.
+so one code of rates, corrections and responses serves every set: states are data. Where rows depend on each other (four feet of a table)
+those that come later get no share; in space the pushes are those nearest to some given ones (`about`), each in units of the push that it
+would need alone: they change no motion. Loops on the record `Rests`; its kernels read the mechanism row.
+
+In space J_t has two rows, and a touch slips along its velocity there. Near zero its direction turns at once, which would make the equations
+stiff: below the speed `slow` it is the one in which it began (`begins`) or that it had a step before (`ahead`). Past zero the friction is
+continued as it was before, so that the end of a slip is the root of a smooth function, the speed along `ahead`.
 """
 
 from __future__ import annotations
 
+import math
+
 from linkwright.compiler.callbacks import DEGENERATE, FAILED, NOT_FINITE
-from linkwright.compiler.records import Count, Floats, Kernel, Matrix, Record, Shared, SharedInts, copy, run, sized
+from linkwright.compiler.records import Count, Floats, Ints, Kernel, Matrix, Record, Shared, SharedInts, SharedMatrix, copy, run, sized
 from linkwright.integrators.dry_friction import GIVEN, FrictionProblem, settle_friction
-from linkwright.integrators.problem import BOUND, CONE, LEAVES, SHARE, SLIDE, SPEED
+from linkwright.integrators.linear_solver import factor, solve
+from linkwright.integrators.problem import BOUND, CONE, LEAVES, ROUND_CONE, SHARE, SLIDE, SPEED
 from linkwright.numerics.tolerances import DEPENDENT
 
+LITTLE = 1e-6  # of the diagonal, added where rows depend on each other: what it makes wrong falls by as much with every refinement
+REFINED = 6  # times
 LOST = 2  # place of what is lost among the powers
 BAD = FAILED | NOT_FINITE
 
@@ -108,6 +117,13 @@ class Rests(Record):
     end: Shared = sized("n_rests")  # their values
     slide: SharedInts = sized("n_rests")  # the row along which each slips, or -1
     share: Shared = sized("n_rests")  # of its push along that
+    across: SharedInts = sized("n_rests")  # the other row along which it slips in space, or -1
+    slow: Shared = sized("n_rests")
+    about: Shared = sized("n_rests")
+    begins: SharedMatrix = sized("n_rests", 2)
+    ahead: Matrix = sized("n_rests", 2)
+    way: Matrix = sized("n_rests", 2)  # direction in which each slips
+    onward: Floats = sized("n_rests")  # speed along `ahead`
     kind: SharedInts = sized("n_watches")  # what is watched of them: `problem.HeldWatch`
     held: SharedInts = sized("n_watches")
     other: SharedInts = sized("n_watches")
@@ -119,6 +135,10 @@ class Rests(Record):
     responses: Matrix = sized("n_rests", "n_response")  # X: dq, dv, power of a unit push in each
     W: Matrix = sized("n_rests", "n_rests")
     diagonal: Floats = sized("n_rests")
+    sum: Matrix = sized("n_rests", "n_rests")  # W, eliminated
+    pivots: Ints = sized("n_rests")
+    right: Floats = sized("n_rests")
+    left: Floats = sized("n_rests")
     push: Floats = sized("n_rests")
     velocity: Floats = sized("nv")  # the vector that the rows are applied to
     effort: Floats = sized("nv")  # set aside
@@ -139,8 +159,6 @@ def found(r: Rests) -> int:
         for j in range(len(r.push)):
             for i in range(nm + 1):
                 r.responses[j, i] = y.motions[r.place[j] * (nm + 1) + i]
-                if r.slide[j] >= 0:
-                    r.responses[j, i] += r.share[j] * y.motions[r.slide[j] * (nm + 1) + i]
     status = 0
     copy(r.effort, x.efforts)
     for j in range(len(r.push)):
@@ -149,9 +167,12 @@ def found(r: Rests) -> int:
         for i in range(nv):
             r.rows[j, i] = y.rows[r.place[j] * nv + i]
             x.efforts[i] = r.rows[j, i]
-            if r.slide[j] >= 0:
-                r.along[j, i] = y.rows[r.slide[j] * nv + i]
+        if r.slide[j] >= 0:
+            turned(r, j, y.rows)
+            for i in range(nv):
                 x.efforts[i] += r.share[j] * r.along[j, i]
+            if together:
+                added(r, j, y.motions)
         if not together:
             now = run(r.response)
             if now & DEGENERATE and r.responds > 1:
@@ -162,6 +183,48 @@ def found(r: Rests) -> int:
             r.responses[j, nm] = w.power[0]
     copy(x.efforts, r.effort)
     return status
+
+
+def turned(r: Rests, j: int, every: Floats) -> None:
+    """The direction in which a row slips, and the row along it, from all rows at the mechanism row."""
+    first, second = r.slide[j], r.across[j]
+    nv = len(r.velocity)
+    r.way[j, 0] = 1.0
+    r.way[j, 1] = 0.0
+    if second >= 0:
+        u = 0.0
+        w = 0.0
+        for i in range(nv):
+            u += every[first * nv + i] * r.stops.x.state[r.nq + i]
+            w += every[second * nv + i] * r.stops.x.state[r.nq + i]
+        r.onward[j] = r.ahead[j, 0] * u + r.ahead[j, 1] * w
+        aside = r.ahead[j, 0] * w - r.ahead[j, 1] * u
+        aside *= follows(size_of(u, w), r.slow[j])
+        size = abs(r.onward[j]) if aside != 0.0 else 1.0
+        whole = size_of(size, aside)
+        r.way[j, 0] = (size * r.ahead[j, 0] - aside * r.ahead[j, 1]) / whole
+        r.way[j, 1] = (size * r.ahead[j, 1] + aside * r.ahead[j, 0]) / whole
+    for i in range(nv):
+        r.along[j, i] = every[first * nv + i]
+        if second >= 0:
+            r.along[j, i] = r.way[j, 0] * r.along[j, i] + r.way[j, 1] * every[second * nv + i]
+    if second < 0:
+        r.onward[j] = sliding(r, j)
+
+
+def follows(speed: float, slow: float) -> float:
+    """How far friction follows the velocity in space: not below `slow`, where its direction is stiff, and fully above twice that."""
+    x = max(0.0, min(1.0, speed / slow - 1.0))
+    return x * x * (3.0 - 2.0 * x)
+
+
+def added(r: Rests, j: int, every: Floats) -> None:
+    """The response to what a row that slips pushes along that, out of the responses to all rows, into its own."""
+    width = len(r.stops.x.state) + 1
+    for i in range(width):
+        r.responses[j, i] += r.share[j] * r.way[j, 0] * every[r.slide[j] * width + i]
+        if r.across[j] >= 0:
+            r.responses[j, i] += r.share[j] * r.way[j, 1] * every[r.across[j] * width + i]
 
 
 def found_terms(r: Rests) -> int:
@@ -188,10 +251,8 @@ def found_terms(r: Rests) -> int:
         for i in range(width):
             r.responses[j, i] = y.responses[at * width + i]
         if r.slide[j] >= 0:
-            for i in range(nv):
-                r.along[j, i] = y.rows[r.slide[j] * nv + i]
-            for i in range(width):
-                r.responses[j, i] += r.share[j] * y.responses[r.slide[j] * width + i]
+            turned(r, j, y.rows)
+            added(r, j, y.responses)
         for axis in range(3):
             r.friction.F[j, axis] = y.F[3 * at + axis]
             for k in range(len(r.push)):
@@ -255,9 +316,10 @@ def rate(r: Rests, j: int) -> float:
     return s
 
 
-def shared(r: Rests) -> None:
-    """Solve W x = push in place of the pushes, by elimination on the diagonal; rows that depend on others get zero."""
-    n = len(r.push)
+def shared(r: Rests, about: float) -> None:
+    """Solve W x = push in place of the pushes, by elimination on the diagonal; if rows depend on each other and
+    `spreads`, by `least`, near `about` (1.0) or near zero (0.0)."""
+    n, dependent = len(r.push), 0
     for j in range(n):
         for i in range(len(r.velocity)):
             r.velocity[i] = r.responses[j, r.nq + i]
@@ -265,21 +327,61 @@ def shared(r: Rests) -> None:
             r.W[k, j] = rate(r, k)
     for j in range(n):
         r.diagonal[j] = r.W[j, j]
+        r.right[j] = r.push[j]
+        for k in range(n):
+            r.sum[j, k] = r.W[j, k]
     for k in range(n):
-        pivot = r.W[k, k] if holds(r, k) else 0.0
+        pivot = r.sum[k, k] if holds(r, k) else 0.0
         if not abs(pivot) > DEPENDENT * abs(r.diagonal[k]):
-            r.W[k, k] = 0.0
+            if holds(r, k) and r.diagonal[k] != 0.0:
+                dependent = 1
+            r.sum[k, k] = 0.0
         else:
             for j in range(k + 1, n):
-                share = r.W[j, k] / pivot
+                share = r.sum[j, k] / pivot
                 for s in range(k, n):
-                    r.W[j, s] -= share * r.W[k, s]
+                    r.sum[j, s] -= share * r.sum[k, s]
                 r.push[j] -= share * r.push[k]
     for k in range(n - 1, -1, -1):
         left = r.push[k]
         for j in range(k + 1, n):
-            left -= r.W[k, j] * r.push[j]
-        r.push[k] = left / r.W[k, k] if r.W[k, k] != 0.0 else 0.0
+            left -= r.sum[k, j] * r.push[j]
+        r.push[k] = left / r.sum[k, k] if r.sum[k, k] != 0.0 else 0.0
+    if dependent > 0 and spreads(r):
+        least(r, about)
+
+
+def spreads(r: Rests) -> bool:
+    """True if pushes near which those of dependent rows stay are given; without, rows that depend on others get none."""
+    given = 0
+    for j in range(len(r.push)):
+        if r.about[j] != 0.0:
+            given += 1
+    return given > 0
+
+
+def least(r: Rests, about: float) -> None:
+    """The same by the nearest pushes: of W with a little added to its diagonal, refined until only W counts."""
+    n = len(r.push)
+    for j in range(n):
+        for k in range(n):
+            r.sum[j, k] = r.W[j, k] if holds(r, j) and holds(r, k) and r.diagonal[j] != 0.0 else 0.0
+        r.sum[j, j] += LITTLE * abs(r.diagonal[j]) if r.sum[j, j] != 0.0 else 1.0
+        r.left[j] = r.push[j]  # of the elimination, should this fail
+        r.push[j] = about * r.about[j]
+    if not factor(r.sum, r.pivots):
+        copy(r.push, r.left)
+        return
+    for _ in range(REFINED):
+        for j in range(n):
+            r.left[j] = 0.0
+            if holds(r, j) and r.diagonal[j] != 0.0:
+                r.left[j] = r.right[j]
+                for k in range(n):
+                    r.left[j] -= r.W[j, k] * r.push[k]
+        solve(r.sum, r.pivots, r.left)
+        for j in range(n):
+            r.push[j] += r.left[j]
 
 
 def hold(r: Rests, K: Matrix, row: int, counted: int) -> int:
@@ -299,7 +401,7 @@ def hold(r: Rests, K: Matrix, row: int, counted: int) -> int:
     else:
         for j in range(len(r.push)):
             r.push[j] = -rate(r, j) - r.k[j]
-        shared(r)
+        shared(r, 1.0)
     for j in range(len(r.push)):
         for i in range(nv):
             K[row, r.nq + i] += r.push[j] * r.responses[j, r.nq + i]
@@ -312,6 +414,10 @@ def hold(r: Rests, K: Matrix, row: int, counted: int) -> int:
                 lost -= r.push[j] * r.share[j] * sliding(r, j)
         K[row, K.shape[1] - 1] = lost
     return status
+
+
+def size_of(x: float, y: float) -> float:
+    return math.sqrt(x * x + y * y)
 
 
 def sliding(r: Rests, j: int) -> float:
@@ -335,7 +441,9 @@ def watched(r: Rests, e: int) -> float:
     if r.kind[e] == LEAVES:
         return r.factor[e] - abs(speed(r, j))
     if r.kind[e] == SLIDE:
-        return r.factor[e] * sliding(r, j)
+        return r.factor[e] * r.onward[j]
+    if r.kind[e] == ROUND_CONE:
+        return r.factor[e] * r.push[j] - size_of(r.push[r.other[e]], r.push[r.other[e] + 1])
     if r.kind[e] == CONE:
         return r.factor[e] * r.push[j] - abs(r.push[r.other[e]])
     return r.factor[e] * r.push[j]
@@ -354,7 +462,7 @@ def back(r: Rests, state: Floats, t: float) -> int:
     status = found(r)
     for j in range(len(r.push)):
         r.push[j] = r.gap[j]
-    shared(r)
+    shared(r, 0.0)
     for j in range(len(r.push)):
         for i in range(r.nq):
             state[i] += r.push[j] * r.responses[j, i]
@@ -362,8 +470,28 @@ def back(r: Rests, state: Floats, t: float) -> int:
         r.velocity[i] = state[r.nq + i]
     for j in range(len(r.push)):
         r.push[j] = -rate(r, j)
-    shared(r)
+    shared(r, 0.0)
     for j in range(len(r.push)):
         for i in range(r.nq, r.nq + nv):
             state[i] += r.push[j] * r.responses[j, i]
+    if len(r.turn) > 0:
+        follow(r, state, r.terms.y.rows)
+    else:
+        follow(r, state, r.stops.y.rows)
     return status
+
+
+def follow(r: Rests, state: Floats, every: Floats) -> None:
+    """The directions in which touches in space slip, for the next step."""
+    nv = len(r.velocity)
+    for j in range(len(r.push)):
+        if r.across[j] >= 0:
+            u = 0.0
+            w = 0.0
+            for i in range(nv):
+                u += every[r.slide[j] * nv + i] * state[r.nq + i]
+                w += every[r.across[j] * nv + i] * state[r.nq + i]
+            size = size_of(u, w)
+            if size > r.slow[j] and 2.0 * (r.ahead[j, 0] * u + r.ahead[j, 1] * w) > size:
+                r.ahead[j, 0] = u / size
+                r.ahead[j, 1] = w / size

@@ -110,6 +110,9 @@ def begin(s: RunState) -> int:
     s.used_before = 0.0
     copy(s.new, s.y)
     copy(s.inputs.x.state, s.y)
+    for j in range(len(s.rests.push)):
+        s.rests.ahead[j, 0] = s.rests.begins[j, 0]
+        s.rests.ahead[j, 1] = s.rests.begins[j, 1]
     permit(s)
     outcome = set_clocks(s)
     if outcome == 0:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.integrators.contact.states import SLIP
-from linkwright.simulation.touches import VERBS
+from linkwright.mechanics.contact import tangent_count, tangents
+from linkwright.simulation.touches import VERBS, friction_of
 
 if TYPE_CHECKING:
     from linkwright.simulation.run import Simulation
@@ -38,12 +39,17 @@ def contact_findings(sim: Simulation) -> tuple[dict[str, Any], float]:
     i, k = np.unravel_index(int(np.argmin(terms.g)), terms.g.shape)
     columns = sim.touch_columns
     states = np.array([columns[f"{name}.state"].values for name in names]).T
-    push, friction = (np.array([columns[f"{name}.{kind}"].values for name in names]).T for kind in ("force", "friction"))
-    slip = np.einsum("sij,sj->si", terms.J[:, 1::2], v)
+    push = np.array([columns[f"{name}.force"].values for name in names]).T
+    friction = np.array([friction_of(columns, name) for name in names])  # (touches, samples, axes)
+    across = tangent_count(sim.system.description)
+    slips = np.einsum("sikj,sj->iks", terms.J.reshape(len(t), len(names), 1 + across, -1)[:, :, 1:], v)
+    if across > 1:
+        slips = np.array([sum(u * e for u, e in zip(slips[i], tangents(terms.normal[:, i].T), strict=True)) for i in range(len(names))])
+    rubbed = np.einsum("isk,iks->si", friction, slips)
     mu, size = np.array([float(x.mu) for x in sim.touches]), max(float(push.max(initial=0.0)), 1e-300)
     speed = max(float(np.abs(v).max(initial=0.0)), 1e-300)
-    along = np.where((states == SLIP) & (mu > 0.0), friction * slip, 0.0)  # never positive
-    beyond = float((np.abs(friction) - mu * push).max(initial=0.0))
+    along = np.where((states == SLIP) & (mu > 0.0), rubbed, 0.0)  # never positive
+    beyond = float((np.linalg.norm(friction, axis=2).T - mu * push).max(initial=0.0))
     excess = max(-float(push.min(initial=0.0)), beyond, float(along.max(initial=0.0)) / speed)
     deep = max(0.0, -float(terms.g[i, k]))
     more_found = {

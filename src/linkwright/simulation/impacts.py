@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwright.errors import UsageError
 from linkwright.integrators.contact.load_bounds import bounded_states
-from linkwright.integrators.contact.problem import FRICTION, ONE_SIDED, PLANAR
+from linkwright.integrators.contact.problem import FRICTION, ONE_SIDED, ROWS
 from linkwright.integrators.contact.states import jamming, states
 from linkwright.numerics.linalg import least_squares
 from linkwright.simulation.instant_rows import IMMOVABLE, InstantRows
@@ -121,10 +121,10 @@ def _strike(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> St
 def _solved(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> Strike:
     """The same with these restitutions, whatever the energy."""
     u = r.N @ v
-    B_n, B_t = r.N[hit] @ r.H, r.slide[hit] @ r.H
+    B_n = r.N[hit] @ r.H
     sizes = np.sum(B_n * B_n, axis=1)
     movable = sizes > IMMOVABLE * max(float(sizes.max(initial=0.0)), 1e-300)
-    hit, e, B_n, B_t = hit[movable], e[movable], B_n[movable], B_t[movable]
+    hit, e, B_n = hit[movable], e[movable], B_n[movable]
     impulses = np.zeros(len(movable))
     if not len(hit):
         return Strike(v, impulses, 0.0, 0.0)
@@ -134,20 +134,21 @@ def _solved(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> St
         rows.append(B_n[i])
         now.append(float(u[k]))
         b.append(u[k] + e[i] * min(float(u[k]), 0.0))
-        kinds.append(PLANAR if rubs[i] else ONE_SIDED)
+        kinds.append(r.block if rubs[i] else ONE_SIDED)
         if rubs[i]:
-            rows.append(B_t[i])
-            now.append(float(r.slide[k] @ v))
-            b.append(now[-1])
+            rows += list(r.slide[k] @ r.H)
+            now += [float(x) for x in r.slide[k] @ v]
+            b += now[-len(r.slide[k]) :]
     mu, bounds, pushes = r.mu[hit], None, len(rows)
+    starts = np.cumsum([0, *(ROWS[kind] for kind in kinds)])
     rubbing = _rubbing(r, sizes.max())
     if r.joints is not None and rubbing:
         rows += list(r.joints.E[rubbing] @ r.H)
         now += (r.joints.E[rubbing] @ v).tolist()
         b += now[pushes:]
         kinds += [FRICTION] * len(rubbing)
-        normals = [int(k) if n == 0 else -1 for i, k in enumerate(hit) for n in range(2 if rubs[i] else 1)]
-        tangents = [(int(k), float(n)) for i, k in enumerate(hit) for n in range(2 if rubs[i] else 1)]
+        places = [(int(k), n) for k, first, last in zip(hit, starts[:-1], starts[1:], strict=True) for n in range(last - first)]
+        normals, tangents = [k if n == 0 else -1 for k, n in places], [(k, float(n)) for k, n in places]
         bounds, mu = r.joints.bounds(normals, tangents, len(rows), rubbing, True), np.concatenate([mu, np.zeros(len(rubbing))])
     B, right, before = np.array(rows), np.array(b), np.array(now)
     W = B @ B.T
@@ -163,7 +164,7 @@ def _solved(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> St
             "or fewer places where flat parts touch.",
             name=r.own[int(hit[0])].name,
         )
-    impulses[movable] = found.p[np.cumsum([0, *(2 if x else 1 for x in rubs)])[:-1]]
+    impulses[movable] = found.p[starts[:-1]]
     taken = -float(found.p @ (before + 0.5 * (W @ found.p)))
     return Strike(v + r.H @ (B.T @ found.p), impulses, taken, found.residual)
 
@@ -179,8 +180,8 @@ def _rubbing(r: InstantRows, largest: float) -> list[int]:
 def jammed(r: InstantRows, name: str) -> np.ndarray:
     """The velocity after the impact without collision of a touch that slides and has no force that fits."""
     i = next(k for k, x in enumerate(r.own) if x.name == name)
-    v, B = r.v, np.array([r.N[i], r.slide[i]]) @ r.H
-    p = jamming([PLANAR], B @ B.T, np.array([0.0, float(r.slide[i] @ v)]), r.mu[[i]])
+    v, B = r.v, np.array([r.N[i], *r.slide[i]]) @ r.H
+    p = jamming(r.block, B @ B.T, np.array([0.0, *(r.slide[i] @ v)]), r.mu[[i]])
     if p is None:
         raise UsageError(f"t = {r.st.t:.6g} s: '{name}' can neither slide nor jam by an impact. Lower mu.", name=name, value=r.own[i].mu)
     return v + r.H @ (B.T @ p)

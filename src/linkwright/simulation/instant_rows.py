@@ -2,7 +2,8 @@
 
     accelerations   a  = free + A R' p          A = H H' = da/dtau of the constrained system, any rank of its loops
     velocities      v+ = v + A R' p             p: forces, or impulses
-    rows            N v opens (u_n >= 0), T v slides, for every end of a travel (N alone) and every touch of surfaces (N and T)
+    rows            N v opens (u_n >= 0), T v slides, for every end of a travel (N alone) and every touch of surfaces (N and T; in space
+                    T has two rows for each)
                     E v is the speed of a joint with dry friction (`JointRows`)
 
 Everything is dimensionless: radians and characteristic lengths.
@@ -17,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.integrators.contact.load_bounds import LoadBounds
+from linkwright.integrators.contact.problem import PLANAR, SPATIAL
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.contact import Touch, contact_terms
+from linkwright.mechanics.contact import Touch, contact_terms, tangent_count
 from linkwright.mechanics.dynamics.terms import Terms, terms
 from linkwright.numerics.linalg import factor, least_squares
 from linkwright.results.state import State
@@ -98,9 +100,9 @@ class InstantRows:
     fixed_k: np.ndarray
     H: np.ndarray
     N: np.ndarray  # (own, velocities)
-    slide: np.ndarray  # T, zero for ends
+    slide: np.ndarray  # T, (own, tangents, velocities), zero for ends
     k_n: np.ndarray
-    k_t: np.ndarray
+    k_t: np.ndarray  # (own, tangents)
     gaps: np.ndarray
     joints: JointRows | None = None  # with dry friction
     given: tuple[str, ...] = ()  # names of given motions that move
@@ -119,16 +121,17 @@ class InstantRows:
         J, b, k = np.asarray(T.dimensionless_J()), closed.b / T.row_scale, np.asarray(T.k) / T.row_scale
         phi = closed.phi / T.row_scale
         first = len(b) - len(ends)
-        n, m = len(M), len(own)
-        N, slide, k_n, k_t, gaps = np.zeros((m, n)), np.zeros((m, n)), np.zeros(m), np.zeros(m), np.zeros(m)
+        n, m, across = len(M), len(own), tangent_count(loops.skel.tree.description)
+        N, slide, k_n, k_t, gaps = np.zeros((m, n)), np.zeros((m, across, n)), np.zeros(m), np.zeros((m, across)), np.zeros(m)
         inward = -np.array([e.side for e in ends])
         N[: len(ends)], k_n[: len(ends)] = inward[:, None] * J[first:], inward * k[first:]
         gaps[: len(ends)] = inward * phi[first:]
         if m > len(ends):
             found, places = contact_terms(loops.skel, st.q, st.v), [x.index for x in own[len(ends) :]]
-            rows, rates = np.asarray(found["J"]) * c / loops.kappa, np.asarray(found["k"]) / loops.kappa
-            N[len(ends) :], slide[len(ends) :] = rows[0::2][places], rows[1::2][places]
-            k_n[len(ends) :], k_t[len(ends) :] = rates[0::2][places], rates[1::2][places]
+            rows = (np.asarray(found["J"]) * c / loops.kappa).reshape(-1, 1 + across, n)[places]
+            rates = (np.asarray(found["k"]) / loops.kappa).reshape(-1, 1 + across)[places]
+            N[len(ends) :], slide[len(ends) :] = rows[:, 0], rows[:, 1:]
+            k_n[len(ends) :], k_t[len(ends) :] = rates[:, 0], rates[:, 1:]
             gaps[len(ends) :] = np.asarray(found["g"])[places] / loops.kappa
         moving = tuple(x.name for x, rows in zip(given, closed.rows[len(loops.constraints) :], strict=False) if np.any(closed.b[rows]))
         return cls(loops, T, st, own, M, J[:first], b[:first], k[:first], _half(M, J[:first]), N, slide, k_n, k_t, gaps, given=moving)
@@ -144,8 +147,13 @@ class InstantRows:
     @property
     def guided(self) -> np.ndarray:
         """Mask of the rows whose tangents nothing moves."""
-        along, across = (np.sum((rows @ self.H) ** 2, axis=1) for rows in (self.slide, self.N))
-        return along <= IMMOVABLE * across
+        along, across = (np.sum((rows @ self.H) ** 2, axis=-1) for rows in (self.slide, self.N))
+        return along.sum(axis=1) <= IMMOVABLE * across
+
+    @property
+    def block(self) -> int:
+        """Kind of the block of a touch with friction."""
+        return PLANAR if self.slide.shape[1] == 1 else SPATIAL
 
     @property
     def restitution(self) -> np.ndarray:

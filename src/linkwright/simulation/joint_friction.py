@@ -103,7 +103,7 @@ class JointFriction:
             row = self.held.index(x.end.coordinate) if x.end is not None else len(self.held) + 2 * x.index
             dF_N[:, i] = dF[:, row] * _share(r.N[i], J[row])
             if x.touch is not None:
-                dF_T[:, i] = dF[:, row + 1] * _share(r.slide[i], J[row + 1])
+                dF_T[:, i] = dF[:, row + 1] * _share(r.slide[i][0], J[row + 1])
         dF_E = dF[:, own.start :] / self.unit[own.start :, None]
         by_load, constant = (np.array([float(getattr(x, part)) for x in self.rows]) for part in ("by_load", "constant"))
         unit, theta = self.unit[own.start :], at.shares(before.slipping, before.stopped)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from linkwright.mechanics.contact import tangent_count
 from linkwright.mechanics.dynamics.coordinate_efforts import open_rows
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion
@@ -28,7 +29,7 @@ class StopRows(NamedTuple):
     """Values, k and J of coordinates, and of rows of constraints that have a travel."""
 
     coordinates: tuple[str, ...]
-    touching: bool = False  # the touches of surfaces come after them, two rows each: along the normal and along the tangent
+    touching: bool = False  # the touches of surfaces come after them, each with rows along the normal and across it
 
     def __call__(self, eq: Equations, q: Any, v: Any, t: Any, near: Any) -> dict[str, Any]:
         skel = eq.loops.skel
@@ -65,7 +66,7 @@ class RestKernels(NamedTuple):
     def of(cls, kernels: Kernels, coordinates: Sequence[str], touches: int, gains: bool) -> RestKernels:
         """Those of a mechanism or a variant of it; `gains`: the rates of the run read Baumgarte's, so the row has them."""
         rows = StopRows(tuple(coordinates), touches > 0)
-        n = len(rows.coordinates) + 2 * touches
+        n = len(rows.coordinates) + (1 + tangent_count(kernels.tree.description)) * touches
         answered = touches > 0 and n <= TOGETHER
         given = AnsweredRows(rows) if answered else rows
         stops = step_kernel(kernels, "answered_rows" if answered else "stop_rows", given, [*rows.coordinates, touches], gains)

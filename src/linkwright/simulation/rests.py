@@ -9,7 +9,7 @@ push rest with them: they move nothing and share the load.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,8 @@ import numpy as np
 from linkwright.errors import UsageError, listing
 from linkwright.integrators.contact.load_bounds import LoadBounds, bounded_states
 from linkwright.integrators.contact.one_sided import MOVES, independent
-from linkwright.integrators.contact.problem import FRICTION, ONE_SIDED, PLANAR
-from linkwright.integrators.contact.states import OPEN, SLIP, STICK, StatesFound, least_paradox, states
+from linkwright.integrators.contact.problem import FRICTION, ONE_SIDED, SPATIAL
+from linkwright.integrators.contact.states import OPEN, SLIP, STICK, StatesFound, centered, least_paradox, states
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.tolerances import NEGLIGIBLE
 from linkwright.results.state import State
@@ -47,9 +47,9 @@ class Rest:
 
 @dataclass(frozen=True)
 class Known:
-    """Transitions of the event itself: touches that slip in a sense from now on, and names of what has left."""
+    """Transitions of the event itself: touches that slip some way from now on, and names of what has left."""
 
-    slips: Mapping[str, float]
+    slips: Mapping[str, np.ndarray]
     gone: Collection[str] = ()
 
 
@@ -60,9 +60,10 @@ def rest(r: InstantRows, tau: np.ndarray, known: Known) -> Rest:
     size = 1.0 + float(np.abs(v).max(initial=0.0))
     still = NEGLIGIBLE * size
     candidates = [i for i, x in enumerate(r.own) if -still <= u[i] <= SLOW and x.name not in known.gone]
+    known = _alone(r, candidates, known)
     while True:
         problem = _Problem.of(r, candidates, v, slides, a, known, size)
-        found = problem.solved()
+        found = problem.solved(r)
         if not found.answers:
             return _paradox(r, problem, found)
         closed = [i for i, state in zip(candidates, found.states, strict=False) if state != OPEN]
@@ -72,6 +73,28 @@ def rest(r: InstantRows, tau: np.ndarray, known: Known) -> Rest:
             break
         candidates = [i for i in candidates if i not in off]
     return _decided(r, problem, found, still)
+
+
+def _alone(r: InstantRows, candidates: Sequence[int], known: Known) -> Known:
+    """In space only what others do not hold slips because its friction is at its bound: the others may have the rest of it."""
+    if r.block != SPATIAL or not known.slips:
+        return known
+    slips = {}
+    for i in candidates:
+        name = r.own[i].name
+        if name in known.slips:
+            rows = np.array([x for k in candidates if k != i for x in (r.N[k], *(r.slide[k] if r.own[k].mu > 0.0 else ()))])
+            way = np.array(known.slips[name]) @ r.slide[i]
+            if not len(rows) or _moves(r, rows, way):
+                slips[name] = known.slips[name]
+    return Known(slips, known.gone)
+
+
+def _moves(r: InstantRows, rows: np.ndarray, own: np.ndarray) -> bool:
+    """True if a row can move where others do not."""
+    now, x = rows @ r.H, own @ r.H
+    left = x - now.T @ np.linalg.lstsq(now.T, x, rcond=1e-10)[0]
+    return bool(np.linalg.norm(left) > MOVES * np.linalg.norm(x))
 
 
 @dataclass(frozen=True)
@@ -86,20 +109,23 @@ class _Problem:
     W: np.ndarray
     b: np.ndarray
     first: list[int]  # row of each candidate
-    sense: dict[int, float]  # of those that slide already
+    ways: dict[int, np.ndarray]  # of those that slide already, a unit vector along the tangents
     pushes: int  # rows of the candidates
     bounds: LoadBounds | None  # of the joints
 
-    def solved(self) -> StatesFound:
-        if self.bounds is None:
-            return states(self.kinds, self.W, self.b, self.mu)
-        return bounded_states(self.kinds, self.W, self.b, self.mu, self.bounds)
+    def solved(self, r: InstantRows) -> StatesFound:
+        if self.bounds is not None:
+            return bounded_states(self.kinds, self.W, self.b, self.mu, self.bounds)
+        found = states(self.kinds, self.W, self.b, self.mu)
+        if found.shared and found.answers and r.block == SPATIAL:
+            return replace(found, p=centered(self.kinds, self.W, self.b, self.mu, found.p))
+        return found
 
     @classmethod
     def of(
         cls, r: InstantRows, candidates: list[int], v: np.ndarray, slides: np.ndarray, a: np.ndarray, known: Known, size: float
     ) -> _Problem:
-        kinds, R, G, b, mu, first, sense = [], [], [], [], [], [], {}
+        kinds, R, G, b, mu, first, ways = [], [], [], [], [], [], {}
         normals: list[int] = []
         tangents: list[tuple[int, float]] = []
         guided = r.guided
@@ -108,22 +134,22 @@ class _Problem:
             first.append(len(R))
             R.append(r.N[i])
             b.append(float(r.N[i] @ a + r.k_n[i]))
-            slipping = x.mu > 0.0 and (abs(slides[i]) > STILL * size or x.name in known.slips)
+            speed = float(np.linalg.norm(slides[i]))
+            slipping = x.mu > 0.0 and (speed > STILL * size or x.name in known.slips)
             if slipping:
-                sense[i] = known.slips.get(x.name, float(np.sign(slides[i])))
-            share = -x.mu * sense[i] if slipping else 0.0
-            G.append(r.N[i] + share * r.slide[i])
+                ways[i] = np.array(known.slips[x.name]) if x.name in known.slips else slides[i] / speed
+            G.append(r.N[i] - (x.mu * (ways[i] @ r.slide[i]) if slipping else 0.0))
             normals.append(i)
-            tangents.append((i, share))
-            planar = x.mu > 0.0 and not slipping and not guided[i]
-            kinds.append(PLANAR if planar else ONE_SIDED)
-            mu.append(x.mu if planar else 0.0)
-            if planar:
-                R.append(r.slide[i])
-                G.append(r.slide[i])
-                b.append(float(r.slide[i] @ a + r.k_t[i]))
-                normals.append(-1)
-                tangents.append((i, 1.0))
+            tangents.append((i, -x.mu * float(ways[i][0]) if slipping else 0.0))
+            rubs = x.mu > 0.0 and not slipping and not guided[i]
+            kinds.append(r.block if rubs else ONE_SIDED)
+            mu.append(x.mu if rubs else 0.0)
+            if rubs:
+                R += list(r.slide[i])
+                G += list(r.slide[i])
+                b += list(r.slide[i] @ a + r.k_t[i])
+                normals += [-1] * len(r.slide[i])
+                tangents += [(i, 1.0)] * len(r.slide[i])
         pushes, bounds, joints = len(R), None, r.joints if candidates else None
         if joints is not None:
             R += list(joints.E)
@@ -134,7 +160,7 @@ class _Problem:
             bounds = joints.bounds(normals, tangents, len(R), range(len(joints.E)), False)
         rows, columns = np.array(R).reshape(-1, len(v)), np.array(G).reshape(-1, len(v))
         W = (rows @ r.H) @ (columns @ r.H).T
-        return cls(candidates, kinds, np.array(mu), rows, columns, W, np.array(b), first, sense, pushes, bounds)
+        return cls(candidates, kinds, np.array(mu), rows, columns, W, np.array(b), first, ways, pushes, bounds)
 
 
 def _hops(r: InstantRows, i: int, closed: list[int], problem: _Problem, a: np.ndarray, speed: float) -> bool:
@@ -149,7 +175,7 @@ def _hops(r: InstantRows, i: int, closed: list[int], problem: _Problem, a: np.nd
 def _decided(r: InstantRows, problem: _Problem, found: StatesFound, still: float) -> Rest:
     """Ends and touches that stay closed, with the speeds of what rests there set to zero."""
     largest = float(np.abs(found.p[: problem.pushes]).max(initial=0.0))
-    pushing, touches, rows, bound = [], [], [], []
+    pushing, touches, rows, bound, slides = [], [], [], [], r.slide @ r.v
     for k, i in enumerate(problem.candidates):
         x, at = r.own[i], problem.first[k]
         if x.end is not None:
@@ -158,20 +184,20 @@ def _decided(r: InstantRows, problem: _Problem, found: StatesFound, still: float
             continue
         if found.states[k] == OPEN:
             continue
-        state, sense = (SLIP, problem.sense[i]) if i in problem.sense else (found.states[k], found.senses[k])
-        guided = x.mu > 0.0 and i not in problem.sense and bool(r.guided[i])
+        state, way = (SLIP, tuple(problem.ways[i])) if i in problem.ways else (found.states[k], found.ways[k])
+        guided = x.mu > 0.0 and i not in problem.ways and bool(r.guided[i])
         if x.mu == 0.0:
-            state, sense = SLIP, 0.0
-        touches.append(HeldTouch(x.name, state, sense, guided))
+            state, way = SLIP, ()
+        holds = state == STICK and not guided
+        shares = found.p[at : at + 1 + (len(r.slide[i]) if holds else 0)] / r.loops.kappa if found.shared and r.block == SPATIAL else ()
+        touches.append(HeldTouch(x.name, state, way, guided, tuple(float(p) for p in shares)))
         rows.append(r.N[i])
-        if state == STICK and not guided:
-            rows.append(r.slide[i])
-        elif sense and i not in problem.sense:
+        if holds:
+            rows += list(r.slide[i])
+        elif way and np.linalg.norm(slides[i]) <= still:
             bound.append((len(touches) - 1, i))
     for k, i in bound:  # slips by its force alone: others hold it
-        now, own = np.array(rows) @ r.H, r.slide[i] @ r.H
-        left = own - now.T @ np.linalg.lstsq(now.T, own, rcond=1e-10)[0]
-        if np.linalg.norm(left) <= MOVES * np.linalg.norm(own):
+        if not _moves(r, np.array(rows), np.array(touches[k].way) @ r.slide[i]):
             touches[k] = touches[k]._replace(state=STICK)
     chosen = _independent(r, problem, found, pushing, rows)
     rows += [r.N[i] for i in chosen]
@@ -184,9 +210,9 @@ def _decided(r: InstantRows, problem: _Problem, found: StatesFound, still: float
     notes = ()
     if found.answers > 1:
         notes = (f"t = {r.st.t:.6g} s: {found.answers} motions fit the touches {_names(r, problem)}: the run takes the first (Painleve)",)
-    joints = zip(found.senses[len(problem.candidates) :], found.u[problem.pushes :], strict=True)
+    joints = zip(found.ways[len(problem.candidates) :], found.u[problem.pushes :], strict=True)
     least = PUSHES * float(np.abs(problem.b).max(initial=0.0))  # of rates
-    begins = {i: sense for i, (sense, rate) in enumerate(joints) if sense and abs(rate) > least}
+    begins = {i: way[0] for i, (way, rate) in enumerate(joints) if way and abs(rate) > least}
     return Rest(
         [r.own[i].name for i in chosen], [r.own[i].name for i in implied], touches, r.state(after), loss, notes, found.shared, (), begins
     )  # fmt: skip
@@ -205,10 +231,7 @@ def _independent(r: InstantRows, problem: _Problem, found: StatesFound, pushing:
         return kept
     out: list[int] = []  # and of the touches that are held
     for i in kept:
-        now = np.array([*rows, *(r.N[k] for k in out)]) @ r.H
-        own = r.N[i] @ r.H
-        left = own - now.T @ np.linalg.lstsq(now.T, own, rcond=1e-10)[0]
-        if np.linalg.norm(left) > MOVES * np.linalg.norm(own):
+        if _moves(r, np.array([*rows, *(r.N[k] for k in out)]), r.N[i]):
             out.append(i)
     return out
 
@@ -241,9 +264,9 @@ def locked(r: InstantRows, bounds: LoadBounds, touching: Sequence[str], what: st
 def _paradox(r: InstantRows, problem: _Problem, found: StatesFound) -> Rest:
     """No state fits: Painleve's paradox where something slides, refused or handed back as a jam."""
     worst: tuple[float, Any] | None = None
-    for i, sense in problem.sense.items():
-        B_n, B_t = r.N[i] @ r.H, r.slide[i] @ r.H
-        least = least_paradox(float(B_n @ B_n), float(B_n @ B_t), sense)
+    for i, way in problem.ways.items():
+        B_n, B_t = r.N[i] @ r.H, way @ r.slide[i] @ r.H
+        least = least_paradox(float(B_n @ B_n), float(B_n @ B_t), 1.0)
         if least <= r.own[i].mu and (worst is None or least / r.own[i].mu < worst[0] / worst[1].mu):
             worst = least, r.own[i]
     if worst is None and problem.bounds is not None:

@@ -33,6 +33,7 @@ from linkwright.mechanics.constraints.coupling import CouplingConstraint
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.constraints.single_row import SingleRow, free_rows, held_row
+from linkwright.mechanics.contact import tangent_count
 from linkwright.mechanics.dynamics.reactions import every_joint_wrench, labeled
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import at_origin, unit_push
@@ -269,7 +270,7 @@ class StopPushes(NamedTuple):
     ends: list[StopEnd]
     values: np.ndarray
     tau: np.ndarray
-    touches: Mapping[str, tuple[np.ndarray, np.ndarray]]
+    touches: Mapping[str, tuple[np.ndarray, list[np.ndarray]]]
     friction: np.ndarray | None = None  # (samples, rows) of joints
 
 
@@ -288,7 +289,9 @@ def pushes_of(sim: Simulation, piece: RunPiece, near: np.ndarray) -> StopPushes:
     ends, n = [sim.ends[key] for key in piece.mode.rests], len(rows.t)
     pushes = np.array([x.push for x in found]).reshape(n, len(piece.evaluator.setup.problem.rests))
     tau = np.array([x.push @ x.J for x in found]).reshape(n, piece.evaluator.setup.problem.nv)
-    closed = forces_of(sim.touches, piece.mode.touching, list(pushes.T), len(ends)) if piece.mode.touching else {}
+    slides = np.array([x.slides for x in found]).reshape(n, -1, 2)
+    across = tangent_count(sim.system.description)
+    closed = forces_of(piece.mode.touching, pushes.T, slides.transpose(1, 2, 0), len(ends), across) if piece.mode.touching else {}
     rubbing = None if sim.friction is None else pushes[:, pushes.shape[1] - len(sim.friction.rows) :]
     return StopPushes(ends, pushes[:, : len(ends)], tau, closed, rubbing)
 

@@ -31,7 +31,7 @@ from linkwright.kernels.kernels import Variant
 from linkwright.mechanics import forces, formulations
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.contact import Touch, contact_gaps
+from linkwright.mechanics.contact import Touch, contact_gaps, tangent_count, without_normal
 from linkwright.mechanics.contact import touches as touches_of
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import lack_of_inertia
@@ -54,7 +54,7 @@ from linkwright.simulation.joint_friction import JointFriction
 from linkwright.simulation.kernel_rows import entries
 from linkwright.simulation.options import STEPPING, Options, checked, sample_times, time_of
 from linkwright.simulation.proof import ENDED, Proof
-from linkwright.simulation.rests import Known, Rest, rest
+from linkwright.simulation.rests import STILL, Known, Rest, rest
 from linkwright.simulation.run_records import trajectory
 from linkwright.simulation.start_states import closed_for
 from linkwright.simulation.stepped_run import stepped
@@ -266,7 +266,10 @@ class Simulation:
         if self.touches:
             self.events = (*self.events, *touches.events_of(self.loops, self.touches))
         self.slips = any(float(x.mu) > 0.0 for x in self.touches)
-        if self.system.description.rubs:
+        if self.system.description.rubs and self.touches and not own.planar:
+            left_out = ", ".join(f.name for f in self.system.description.rubbing)
+            self.notes.append(f"friction in joints ({left_out}) is left out of a run with touches in space. Cycles have it")
+        elif self.system.description.rubs:
             held = rigid_stops.sizes(self.loops, self.ends)
             self.friction = JointFriction.of(self.loops, self.loops_motion(self.start), held, len(self.touches))
             assert self.friction is not None
@@ -358,6 +361,13 @@ class Simulation:
                 name=touch.name,
             )
         found = {i: x for i, x in enumerate(self.touches) if gaps[i] < rigid_stops.REACHED * size or x.name in held}
+        flat = next((self.touches[i] for i in without_normal(self.loops.skel, st.q) if i in found), None)
+        if flat is not None:
+            raise UsageError(
+                f"t = {st.t:.6g} s: '{flat.name}' has no point of contact: its disc lies flat on the plane. Tilt it at the start, or give "
+                "the body spheres or a box where it lies.",
+                name=flat.name,
+            )
         if len(found) > touches.MOST_TOUCHES:
             names = listing([x.name for x in found.values()])
             raise UsageError(
@@ -521,7 +531,7 @@ class Simulation:
         if not mode.touching:
             return rows, watches
         first = len(rigid_stops.coordinates(self.ends))
-        more, watched = touches.held_rows(self.touches, mode.touching, first, len(rows))
+        more, watched = touches.held_rows(self.loops, self.touches, mode.touching, first, len(rows))
         return [*rows, *more], [*watches, *watched]
 
     # ---------------------------------------------------------------- events and jumps
@@ -550,6 +560,7 @@ class Simulation:
             did = ", ".join(str(a) for a in w.do)
             first = at == -len(acting)
             self.happened[at] = (st.t, w.label, {"did": did, "energy lost": loss if first else 0.0})
+        self.happened[-len(acting) :] = [x for x in self.happened[-len(acting) :] if x[2]["did"] not in touches.unchanged(new.touching)]
         if loss != 0.0:
             self.evidence.losses.append((len(self.pieces), loss))
         return new, after
@@ -591,14 +602,15 @@ class Simulation:
             x = self._first_x(act)
         return partial(self._rubbing_beside, new, act, x)
 
-    def _slipping(self, names: set[str], piece: RunPiece) -> dict[str, float]:
-        """The sense in which touches slip whose friction has reached its bound: against it."""
+    def _slipping(self, names: set[str], piece: RunPiece) -> dict[str, np.ndarray]:
+        """The way in which touches slip whose friction has reached its bound: against it."""
         if not names:
             return {}
         end, cut = piece.solution, self.evidence.cut_at(len(self.pieces) - 1, np.array([piece.solution.end_time]))[0]
-        push = piece.evaluator.pushes(end.end_time, end.end_state, cut).push
-        forces_now = touches.forces_of(self.touches, piece.mode.touching, list(push), len(piece.mode.rests))
-        return {name: -float(np.sign(forces_now[name][1])) for name in names}
+        found, across = piece.evaluator.pushes(end.end_time, end.end_state, cut), tangent_count(self.system.description)
+        forces_now = touches.forces_of(piece.mode.touching, found.push, found.slides, len(piece.mode.rests), across)
+        friction = {name: np.array(forces_now[name][1]) for name in names}
+        return {name: -x / np.linalg.norm(x) for name, x in friction.items()}
 
     def _stilled(
         self, loops: Loops, given: Sequence[Constraint], own: list[OneSided], st: State, armature: np.ndarray, names: set[str]
@@ -606,8 +618,14 @@ class Simulation:
         """The state in which touches whose slip has ended do not slip at all."""
         if not names:
             return st
-        r = InstantRows.at(loops, given, own, st, armature)
-        rows = np.array([r.slide[i] for i, x in enumerate(own) if x.name in names])
+        r, across = InstantRows.at(loops, given, own, st, armature), tangent_count(self.system.description)
+        size = STILL * (1.0 + float(np.abs(r.v).max(initial=0.0)))
+        still = [i for i, x in enumerate(own) if x.name in names and (across == 1 or np.abs(r.slide[i] @ r.v).max() <= size)]
+        rows = r.slide[still].reshape(-1, len(r.v))  # others have turned round in space
+        if across > 1:  # what else touches continues to do so
+            kept = np.array([x.touch is not None for x in own])
+            change = np.concatenate([-(rows @ r.v), np.zeros(int(kept.sum()))])
+            return r.state(r.v + r.moved(np.concatenate([rows, r.N[kept]]), change))
         return r.state(r.v + r.moved(rows, -(rows @ r.v)))
 
     def _resting(self, mode: RunMode, found: Rest) -> RunMode:

@@ -446,11 +446,13 @@ MOST_STEPS_WITHIN = 200  # steps at most on the way to a time inside one step
 
 
 class HeldStops(NamedTuple):
-    """Pushes of the rows that hold, the efforts of a unit push of each, and responses [dq, dv, power] to these."""
+    """Pushes of the rows that hold, the efforts of a unit push of each, responses [dq, dv, power] to these, and what of such a push acts
+    along the tangents where touches slip."""
 
     push: np.ndarray
     J: np.ndarray
     responses: np.ndarray
+    slides: np.ndarray  # (rows, 2)
     friction: FrictionAnswer | None = None  # of joints
 
 
@@ -524,7 +526,10 @@ class Evaluator:
         found = _called(p.stops, row)
         every = found[2 * n : 2 * n + n * p.nv].reshape(n, p.nv)
         chosen = [e.row for e in p.rests]
-        J, slide = every[chosen], np.array([e.share * every[e.slide] for e in p.rests])
+        v = row[p.nq : p.nq + p.nv]
+        along = [e.along(every, v) for e in p.rests]
+        J, slide = every[chosen], np.array([e.share * x for e, (x, _) in zip(p.rests, along, strict=True)])
+        slides = np.array([e.share * way for e, (_, way) in zip(p.rests, along, strict=True)])
         X = []
         for push in J + slide:
             pushed = row.copy()
@@ -532,9 +537,18 @@ class Evaluator:
             X.append(_called(p.response, pushed)[: p.nq + p.nv + 1])
         responses = np.array(X)
         W = J @ responses[:, p.nq : p.nq + p.nv].T
-        right = -(J @ rates[p.nq : p.nq + p.nv] + found[n : 2 * n][chosen])
+        about = np.array([e.about for e in p.rests])
+        right = -(J @ rates[p.nq : p.nq + p.nv] + found[n : 2 * n][chosen]) - W @ about
         size = np.sqrt(np.maximum(np.diag(W), np.finfo(float).tiny))  # meters and radians side by side
-        return HeldStops(least_squares(W / size / size[:, None], right / size, 1e-10) / size, J + slide, responses)
+        return HeldStops(about + least_squares(W / size / size[:, None], right / size, 1e-10) / size, J + slide, responses, slides)
+
+    def _going(self, t: float, y: np.ndarray, cut: np.ndarray) -> tuple[HeldRow, ...]:
+        """The rows that hold, slipping in space as they do at a state of the run."""
+        rests = self.setup.problem.rests
+        if all(e.across < 0 for e in rests):
+            return rests
+        ways = self.pushes(t, y, cut).slides
+        return tuple(replace(e, ahead=tuple(s / e.share)) if e.across >= 0 else e for e, s in zip(rests, ways, strict=True))
 
     def terms(self, row: np.ndarray) -> EffortTerms:
         """Terms of the rows of joint friction, and of what else may hold, at a mechanism row."""
@@ -560,7 +574,8 @@ class Evaluator:
         theta = np.where(w == 0.0, law.sign * slides, np.where(w < 0.0, -x.turns, creeping))
         found = solved(law, theta, x.J @ X.T, x.J @ rates[p.nq : p.nq + p.nv] + x.k, x.F, x.dF)
         push = np.full(len(u), np.nan) if found is None else found.p
-        return HeldStops(push, x.J + np.array([e.share * every.J[e.slide] for e in p.rests]), x.X, found)
+        efforts = x.J + np.array([e.share * every.J[e.slide] for e in p.rests])
+        return HeldStops(push, efforts, x.X, np.array([[e.share, 0.0] for e in p.rests]), found)
 
     def accelerations(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
         p = self.setup.problem
@@ -573,7 +588,7 @@ class Evaluator:
             return y
         p = replace(self.setup.with_references(cut).without_events(), sampler=None, every=0.0, n_held=0)
         row = self.row(t0, y, cut)
-        p = replace(p, parameters=tuple(row[p.n + 1 :]))
+        p = replace(p, parameters=tuple(row[p.n + 1 :]), rests=self._going(t0, y, cut))
         options: dict[str, Any] = {**self.options, "step": t - t0, "most_steps": MOST_STEPS_WITHIN}
         done = integrate(p, y, t0, t, self.method, samples=[t], **options)
         return done.end_state if done.complete else None

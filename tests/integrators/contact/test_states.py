@@ -116,6 +116,6 @@ def test_painleves_rod_has_no_answer_or_two(sense, lifting):
     assert found.answers == (1 if not against else 2 if lifting else 0)
     if against:
         assert least_paradox(W[0, 0], W[0, 1], sense) == pytest.approx(4.0 / 3.0, rel=1e-14)
-        p = jamming([PLANAR], W, np.array([0.0, sense * 3.0]), np.array([mu]))
+        p = jamming(PLANAR, W, np.array([0.0, sense * 3.0]), np.array([mu]))
         assert p is not None and p[0] > 0.0 and abs(p[1]) <= mu * p[0]
         np.testing.assert_allclose(W @ p + [0.0, sense * 3.0], 0.0, atol=1e-14)

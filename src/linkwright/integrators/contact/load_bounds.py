@@ -70,7 +70,7 @@ def bounded_states(kinds: Sequence[int], W: np.ndarray, b: np.ndarray, mu: np.nd
         if not found.answers:
             break
         code = np.zeros(len(kinds), dtype=int)
-        code[open_] = [_code(*x) for x in zip(found.states, found.senses, strict=True)]
+        code[open_] = [_code(*x) for x in zip(found.states, found.ways, strict=True)]
         start = given.copy()
         start[rows] = found.p
         exact = _efforts(kinds, first, W, b, mu, bounds, code, start)
@@ -85,11 +85,11 @@ def bounded_states(kinds: Sequence[int], W: np.ndarray, b: np.ndarray, mu: np.nd
         exact = _efforts(kinds, first, W, b, mu, bounds, code, np.zeros(len(b)))
         if exact is not None and _agrees(kinds, W, b, mu, bounds, code, exact, open_):
             return _answer(W, b, code, exact, StatesFound(p, p, (), (), 1, residual))
-    return StatesFound(p, W @ p + b, (OPEN,) * len(kinds), (0.0,) * len(kinds), 0, residual)
+    return StatesFound(p, W @ p + b, (OPEN,) * len(kinds), ((),) * len(kinds), 0, residual)
 
 
-def _code(state: int, sense: float) -> int:
-    return {OPEN: 0, STICK: 1, SLIP: 2 if sense < 0.0 else 3}[state]
+def _code(state: int, way: tuple[float, ...]) -> int:
+    return {OPEN: 0, STICK: 1, SLIP: 2 if way and way[0] < 0.0 else 3}[state]
 
 
 def _agrees(
@@ -103,8 +103,8 @@ def _agrees(
 
 
 def _answer(W: np.ndarray, b: np.ndarray, code: np.ndarray, p: np.ndarray, found: StatesFound) -> StatesFound:
-    names, senses = tuple((OPEN, STICK, SLIP, SLIP)[c] for c in code), tuple((0.0, 0.0, -1.0, 1.0)[c] for c in code)
-    return StatesFound(p, W @ p + b, names, senses, found.answers, found.residual, found.stage, found.shared)
+    names, ways = tuple((OPEN, STICK, SLIP, SLIP)[c] for c in code), tuple(((), (), (-1.0,), (1.0,))[c] for c in code)
+    return StatesFound(p, W @ p + b, names, ways, found.answers, found.residual, found.stage, found.shared)
 
 
 def _efforts(

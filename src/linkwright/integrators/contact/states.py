@@ -3,37 +3,44 @@
 A planar block is open, sticks, or slips one of two ways; a one-sided block is open or closed; friction of a given bound sticks, is idle
 because others hold it, or slips one of two ways. Up to `MOST_TRIED` combinations are solved
 and counted: none or several that move differently are Painleve's paradox, in which Coulomb's law and rigid bodies contradict each other.
-Beyond that, and where rows depend on each other (four feet of a table), the ladder finds one answer, whose forces may be shared otherwise.
+Beyond that, in space, where a block may slip any way, and where rows depend on each other (four feet of a table), the ladder finds one
+answer, whose forces may be shared otherwise.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 
-from linkwright.integrators.contact.problem import FRICTION, ONE_SIDED, PLANAR, ROWS
+from linkwright.integrators.contact.problem import FRICTION, ONE_SIDED, PLANAR, ROWS, SPATIAL
 from linkwright.integrators.contact.solver import ContactSolver
+from linkwright.numerics.linalg import factor
 
 OPEN, STICK, SLIP = 0, 1, 2
 MOST_TRIED = 256  # combinations: four planar contacts
 FITS = 1e-10  # of the largest force and of the largest free rate: a state may fail its conditions by that much
 SINGULAR = 1e-11  # determinant of a combination over that of rows of its size at right angles
+CREEPING = 1e-6  # of the largest free rate: what slips more slowly may be at rest
+POLISHED = 1e-15  # tolerance of the ladder where slips are slow
+ROOM = (0.5, 0.7, 0.85, 0.95, 0.99, 0.999)  # of the cones, tried in turn
+MOST_PROJECTIONS = 200  # onto what holds and into the cones
+CREEPS = 1e-12  # of the slip speed: an approach that is none
 SAME = 1e-8  # of the largest rate: answers that differ by less are one motion
 
 
 @dataclass(frozen=True)
 class StatesFound:
-    """Efforts p and rates u = W p + b, the state of every block and the sense in which it slips (-1, 0, 1), and how many answers move
-    differently: 0 none, 1, or more; `shared`: efforts are not unique."""
+    """Efforts p and rates u = W p + b, the state of every block and the way in which it slips, a unit vector along its tangents (empty:
+    it does not), and how many answers move differently: 0 none, 1, or more; `shared`: efforts are not unique."""
 
     p: np.ndarray
     u: np.ndarray
     states: tuple[int, ...]
-    senses: tuple[float, ...]
+    ways: tuple[tuple[float, ...], ...]
     answers: int
     residual: float = 0.0
     stage: int = 0  # of the ladder
@@ -47,25 +54,86 @@ def states(kinds: Sequence[int], W: np.ndarray, b: np.ndarray, mu: np.ndarray) -
     """
     if not len(kinds):
         return StatesFound(np.zeros(0), np.zeros(0), (), (), 1)
-    fitting = _fitting(tuple(kinds), W, b, mu)
+    fitting = [] if SPATIAL in kinds else _fitting(tuple(kinds), W, b, mu)
     if fitting:
         several = _apart(fitting, W, b)
         p, code = several[0]
         found = tuple((OPEN, STICK, SLIP, SLIP)[c] for c in code)
-        senses = tuple((0.0, 0.0, -1.0, 1.0)[c] for c in code)
+        ways = tuple(((), (), (-1.0,), (1.0,))[c] for c in code)
         other = len(fitting) > len(several) and _differ(fitting, several)
-        return StatesFound(p, W @ p + b, found, senses, len(several), shared=other)
+        return StatesFound(p, W @ p + b, found, ways, len(several), shared=other)
     symmetric = bool(np.abs(W - W.T).max() <= FITS * np.abs(W).max())
-    found = ContactSolver(kinds).solve(W, b, mu, symmetric=symmetric)
+    solver = ContactSolver(kinds)
+    found = solver.solve(W, b, mu, symmetric=symmetric)
+    if found.solved and SPATIAL in kinds:
+        slides = _sliding(kinds, found.p, found.u)
+        if 0.0 < slides <= CREEPING * max(float(np.abs(b).max()), 1e-300):  # the residual has the product of that and its direction
+            again = solver.solve(W, b, mu, found.p, symmetric=symmetric, tolerance=POLISHED)
+            found = replace(again, solved=True) if again.residual <= found.residual else found
     if not found.solved:
         return StatesFound(found.p, found.u, *_named(kinds, found.p, found.u, b), 0, found.residual, found.stage)
     return StatesFound(found.p, found.u, *_named(kinds, found.p, found.u, b), 1, found.residual, found.stage, shared(kinds, W, found.p))
 
 
-def jamming(kinds: Sequence[int], W: np.ndarray, b: np.ndarray, mu: np.ndarray) -> np.ndarray | None:
-    """Return impulses other than zero that fit blocks which do not approach: the impact without collision that ends Painleve's paradox; the
-    largest of several, None where there are none."""
-    fitting = [p for p, _ in _fitting(tuple(kinds), W, b, mu)]
+def _sliding(kinds: Sequence[int], p: np.ndarray, u: np.ndarray) -> float:
+    """The largest tangential rate of blocks in space that push."""
+    first, size = np.cumsum([0, *(ROWS[k] for k in kinds)]), float(np.abs(p).max(initial=0.0))
+    rates = [float(np.linalg.norm(u[i + 1 : i + 3])) for i, k in zip(first, kinds, strict=False) if k == SPATIAL and p[i] > FITS * size]
+    return max(rates, default=0.0)
+
+
+def centered(kinds: Sequence[int], W: np.ndarray, b: np.ndarray, mu: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Efforts that move the same, of blocks that all rest and share their load: near those of least size, with as much room to the cones as
+    can be had at once. Those given where there is none."""
+    first, rates = np.cumsum([0, *(ROWS[k] for k in kinds)]), max(float(np.abs(b).max()), 1e-300)
+    closed = [r for i, k in enumerate(first[:-1]) if p[k] > 0.0 for r in range(k, first[i + 1])]
+    if np.abs((W @ p + b)[closed]).max(initial=0.0) > FITS * rates:
+        return p
+    own = W[np.ix_(closed, closed)]
+    size = np.sqrt(np.maximum(np.diag(own), 1e-300))
+    back = factor(own / size / size[:, None], 0.0, thin=True)
+    back = back.at_most(int(np.count_nonzero(back.s > FITS * back.s.max(initial=0.0))))
+
+    def onto(x: np.ndarray) -> np.ndarray:
+        """The nearest efforts that hold all closed rows."""
+        out = x.copy()
+        out[closed] -= back.solve(((W @ x + b)[closed]) / size) / size
+        return out
+
+    start = onto(np.zeros(len(b)))
+    for share in ROOM:
+        x = start
+        for _ in range(MOST_PROJECTIONS):
+            near = _into_cones(first, share * mu, x)
+            if np.abs(near - x).max() <= FITS * np.abs(x).max():
+                return onto(near)
+            x = onto(near)
+    return p
+
+
+def _into_cones(first: np.ndarray, mu: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """The nearest efforts in the cones of all blocks."""
+    out = p.copy()
+    for i, (k, end) in enumerate(itertools.pairwise(first)):
+        n, t = float(p[k]), float(np.linalg.norm(p[k + 1 : end]))
+        if t <= mu[i] * n:
+            continue
+        if mu[i] * t <= -n:
+            out[k:end] = 0.0
+        else:
+            out[k] = (n + mu[i] * t) / (1.0 + mu[i] ** 2)
+            out[k + 1 : end] *= mu[i] * out[k] / max(t, 1e-300)
+    return out
+
+
+def jamming(kind: int, W: np.ndarray, b: np.ndarray, mu: np.ndarray) -> np.ndarray | None:
+    """Return an impulse other than zero that fits a block which does not approach: the impact without collision that ends Painleve's
+    paradox; the largest of several, None where there is none. In space it is the limit of an approach that is ever slower."""
+    if kind == SPATIAL:
+        slowly = b - np.array([CREEPS * float(np.linalg.norm(b)), 0.0, 0.0])
+        found = ContactSolver([kind]).solve(W, slowly, mu)
+        return found.p if found.solved and found.p[0] * W[0, 0] > np.sqrt(CREEPS) * float(np.linalg.norm(b)) else None
+    fitting = [p for p, _ in _fitting((kind,), W, b, mu)]
     found = max(fitting, key=lambda p: float(np.abs(p).max()), default=None)
     return None if found is None or not np.abs(found).max() > 0.0 else found
 
@@ -165,22 +233,27 @@ def _differ(fitting: Sequence[tuple[np.ndarray, np.ndarray]], several: Sequence[
     return any(min(float(np.abs(p - q).max()) for q, _ in several) > SAME * size for p, _ in fitting)
 
 
-def _named(kinds: Sequence[int], p: np.ndarray, u: np.ndarray, b: np.ndarray) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """State and sense of every block, from its efforts and rates."""
+def _named(
+    kinds: Sequence[int], p: np.ndarray, u: np.ndarray, b: np.ndarray
+) -> tuple[tuple[int, ...], tuple[tuple[float, ...], ...]]:
+    """State of every block and the way in which it slips, from its efforts and rates."""
     pushes, rates = max(float(np.abs(p).max()), 1e-300), max(float(np.abs(b).max()), 1e-300)
-    found, senses, k = [], [], 0
+    found, ways, k = [], [], 0
     for kind in kinds:
-        slides = float(u[k + 1]) if kind == PLANAR else float(u[k]) if kind == FRICTION else 0.0
+        slides = u[k : k + 1] if kind == FRICTION else u[k + 1 : k + ROWS[kind]]
+        speed, way = float(np.linalg.norm(slides)), ()
         if kind != FRICTION and p[k] <= FITS * pushes and u[k] > FITS * rates:
-            state, sense = OPEN, 0.0
-        elif abs(slides) > FITS * rates:
-            state, sense = SLIP, float(np.sign(slides))
+            state = OPEN
+        elif speed > FITS * rates:
+            pushed = p[k : k + 1] if kind == FRICTION else p[k + 1 : k + ROWS[kind]]
+            size = float(np.linalg.norm(pushed))  # the way by its force: a slow slip has its direction from small differences
+            state, way = SLIP, tuple(float(x) for x in (-pushed / size if size > FITS * pushes else slides / speed))
         else:
-            state, sense = STICK, 0.0
+            state = STICK
         found.append(state)
-        senses.append(sense)
+        ways.append(way)
         k += ROWS[kind]
-    return tuple(found), tuple(senses)
+    return tuple(found), tuple(ways)
 
 
 def least_paradox(W_nn: float, W_nt: float, sense: float) -> float:

@@ -1,5 +1,7 @@
 """Nearest points of outlines in a plane, as closed forms over any scalar: floats, complex numbers, traced symbols.
 
+Those of round surfaces (`Disc`, `Wall`, `Rail`) serve in space as well: a disc is a ball there, a wall a plane.
+
 An outline that is touched (`Outline`) finds its point nearest to a round, a disc with center c and radius r; r = 0 is a sharp corner.
 """
 
@@ -42,8 +44,8 @@ class Outline(Protocol):
     def nearest(self, x: Round) -> Found: ...
 
 
-def vector(x: Any, y: Any) -> Any:
-    return np.array([x, y], dtype=common_type(np.array([x]), np.array([y])))
+def vector(*x: Any) -> Any:
+    return np.array(x, dtype=common_type(*(np.array([c]) for c in x)))
 
 
 def chosen(condition: Any, a: Found, b: Found) -> Found:
@@ -67,7 +69,7 @@ def direction(d: Any) -> tuple[Any, Any]:
     square = d @ d
     there = real(square) > NO_DIRECTION
     length = np.sqrt(where(there, square, NO_DIRECTION))
-    return where(there, length, 0.0 * length), vector(where(there, d[0] / length, 1.0), where(there, d[1] / length, 0.0))
+    return where(there, length, 0.0 * length), vector(*(where(there, x / length, 1.0 if i == 0 else 0.0) for i, x in enumerate(d)))
 
 
 @dataclass(frozen=True)

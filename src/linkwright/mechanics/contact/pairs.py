@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkwright.elements import Circle, Clearance, Contact, Line, Ring, Surface
+from linkwright.mechanics.contact import shapes, solids
 from linkwright.mechanics.contact.nearest import vector
-from linkwright.mechanics.contact.shapes import Spot, touch_count
+from linkwright.mechanics.contact.shapes import Spot
 from linkwright.model.description import Description, Placement
 from linkwright.numerics.spatial import array
 
@@ -47,20 +48,27 @@ def spots(d: Description) -> tuple[Spot, ...]:
     return (*(_spot(d, x) for x in d.surfaces), *loose)
 
 
+def tangent_count(d: Description) -> int:
+    """Return the number of directions in which touches slip: one in a plane, two in space."""
+    return 1 if d.planar else 2
+
+
 def _of_contacts(d: Description) -> Iterator[Touch]:
+    among = shapes if d.planar else solids
     surfaces = {x.name: x for x in d.surfaces}
     for owner in d.contacts:
         for a, b in owner.pairs:
             first, second = _spot(d, surfaces[a]), _spot(d, surfaces[b])
             listed = [x for x, side in ((a, owner.first), (b, owner.second)) if len(side) > 1]
-            name, count = ".".join([owner.name, *listed]), touch_count(first.surface, second.surface)
+            name, count = ".".join([owner.name, *listed]), among.touch_count(first.surface, second.surface)
             for i in range(count):
                 yield Touch(f"{name}.{i + 1}" if count > 1 else name, owner, first, second, i)
 
 
 def _spot(d: Description, x: Surface) -> Spot:
     body = d.body(x.body)
-    return Spot(x, x.body, tuple(vector(*body.point(name).at[:2]) for name in x.points))
+    axes = tangent_count(d) + 1
+    return Spot(x, x.body, tuple(vector(*body.point(name).at[:axes]) for name in x.points))
 
 
 def _of_clearances(d: Description) -> Iterator[Touch]:

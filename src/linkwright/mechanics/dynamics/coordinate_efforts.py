@@ -17,7 +17,7 @@ import numpy as np
 from linkwright.mechanics import forces
 from linkwright.mechanics.constraints.driver import driven
 from linkwright.mechanics.constraints.single_row import free_rows
-from linkwright.mechanics.contact import contact_pushes, contact_terms
+from linkwright.mechanics.contact import contact_pushes, contact_terms, tangent_count
 from linkwright.mechanics.dynamics.reactions import JointWrench, constraint_part, every_joint_wrench, separating
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion, qdot
@@ -78,12 +78,13 @@ def coordinate_rows(loops: Any, at: Instant, names: Sequence[str]) -> Coordinate
 
 
 def open_rows(loops: Any, at: Instant, names: Sequence[str], touching: bool) -> CoordinateRows:
-    """Rows of all that may hold one way: of coordinates, then of all touches, two each, along the normal and along the tangent."""
+    """Rows of all that may hold one way: of coordinates, then of all touches, along their normals and tangents."""
     own = coordinate_rows(loops, at, names)
     if not touching:
         return own
     found = contact_terms(loops.skel, at.q, at.v)
-    gaps = np.array([x for g in found["g"] for x in (g, 0.0 * g)])  # along a tangent there is no place to hold
+    across = tangent_count(loops.skel.tree.description)
+    gaps = np.array([x for g in found["g"] for x in (g, *([0.0 * g] * across))])  # along a tangent there is no place to hold
     several = zip(own[:3], (gaps, found["k"], found["J"]), strict=True)
     return CoordinateRows(*(np.concatenate(pair) for pair in several), [*own.pushes, *contact_pushes(loops.skel, found)])
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from linkwright import elements
-from linkwright.elements import Arc, Clearance, Contact, Edges, Profile, Surface, cannot_touch
+from linkwright.elements import Arc, Box, Clearance, Contact, Edges, Profile, Surface, cannot_touch
 from linkwright.errors import listing, nearest
 from linkwright.model.curves.tables import periodic_spline
 from linkwright.model.file.channel_laws import tabulated
@@ -31,9 +31,15 @@ def read_surface(reader: Elements, name: str, entry: FileNode) -> Surface:
     """Read a surface: the key of its shape names the body's points, its numbers follow."""
     what = f"surface '{name}'"
     among = elements.kinds(Surface.section)
-    if not reader.context.planar:
-        raise entry.error(f"{what} is in a plane, and this model is in space. Write `plane: xy`, or take it out.", name=name)
-    shapes = {x.type: x for x in among}
+    planar = reader.context.planar
+    shapes = {x.type: x for x in among if x.lives[0 if planar else 1]}
+    away = next((x.type for x in among if x.type not in shapes and x.type in entry.mapping(what)), "")
+    if away:
+        lives, here = ("space", "a plane") if planar else ("a plane", "space")
+        raise entry.error(
+            f"{what}: a {away} is a surface in {lives}, and this model is in {here}. Give one of {listing([f'`{x}`' for x in shapes])}.",
+            name=name, allowed=shapes,
+        )  # fmt: skip
     given = [key for key in entry.mapping(what) if key in shapes]
     if len(given) != 1:
         has = f"has {' and '.join(f'`{x}`' for x in given)}. Keep one" if given else "has no shape. Give one"
@@ -49,9 +55,13 @@ def read_surface(reader: Elements, name: str, entry: FileNode) -> Surface:
 
     made = reader.element(name, entry, [kind], further)
     turned = {field: reader.shapes[made.body].own_direction(getattr(made, field)) for field in elements.along(kind)}
-    if any(not any(map(reader.context.numeric, x)) for x in turned.values()):
-        raise entry.error(f"{what}: its normal has no length. Give a direction out of the body, for example [0, 1].", name=name)
+    for field, x in turned.items():
+        if not any(map(reader.context.numeric, x)):
+            example = "[0, 1]" if planar else "[0, 0, 1]"
+            raise entry.error(f"{what}: its {field} has no length. Give a direction, for example {example}.", name=name)
     made = replace(made, **turned)
+    if isinstance(made, Box) and _parallel(*(reader.context.numerics(x) for x in (made.along, made.across))):
+        raise entry.error(f"{what}: `along` and `across` point the same way. Give two directions of its edges.", name=name)
     if isinstance(made, Edges):
         return replace(made, **_shape(reader, made, entry, what))
     return _rotated(reader, made, entry, what) if isinstance(made, Arc) else made
@@ -114,6 +124,12 @@ def _shape(reader: Elements, x: Edges, entry: FileNode, what: str) -> dict[str, 
 
 def _area(a: Any, b: Any) -> float:
     return a[0] * b[1] - a[1] * b[0]
+
+
+def _parallel(a: Any, b: Any) -> bool:
+    """True for directions that differ by less than a degree."""
+    aa, bb, ab = (sum(x * y for x, y in zip(*pair, strict=True)) for pair in ((a, a), (b, b), (a, b)))
+    return ab * ab > math.cos(math.radians(1.0)) ** 2 * aa * bb
 
 
 def _minus(a: Any, b: Any) -> tuple[float, float]:

@@ -439,7 +439,7 @@ def _cylinder(c: Cylinder) -> dict[str, Any]:
 
 def _surface(x: Surface) -> dict[str, Any]:
     places = [f"{x.body}.{point}" for point in x.points]
-    numbers = _element(x, 2)
+    numbers = _element(x, 2 if x.lives[0] else 3)
     numbers.pop("type")
     rows = {"table": [list(row) for row in zip(x.angles, x.radii, strict=True)]} if isinstance(x, Profile) else {}
     return {x.type: places[0] if x.least == 1 else places, **numbers, **rows}

@@ -9,7 +9,7 @@
     gas.length                distance of the ends of a spring or damper between two points
     gas.stroke_used           share of a gas spring's stroke by which it is pushed in, 0 where it is extended
     cam.lift  .pressure_angle  .curvature   of a cam: lift from the base circle, pressure angle, curvature of the profile (convex positive)
-    step.gap  .x  .y  .slip   of surfaces that may touch: their distance, the nearest point, sliding speed
+    step.gap  .x  .y  .slip   of surfaces that may touch: their distance, the nearest point, sliding speed (in space also .slip.x)
     coupler.P.curvature       of its path: in the plane positive to the left of the motion, in space the size; NaN where it rests
     energy.kinetic  .potential  .total
 
@@ -121,8 +121,8 @@ class Channels:
         for k, e in enumerate(skel.tree.description.acting):
             for name, (dimension, meaning) in e.readings.items():
                 self._add(f"{e.name}.{name}", dimension, f"{meaning} of {e.name}", lambda x, k=k, n=name: _reading(x, k, n))
-        for name, dimension, meaning, read in (*flow_channels(skel.tree.description), *contact_channels(skel.tree.description)):
-            self._add(name, dimension, meaning, read)
+        for name, dimension, meaning, read, *more in (*flow_channels(skel.tree.description), *contact_channels(skel.tree.description)):
+            self._add(name, dimension, meaning, read, **(more[0] if more else {}))
         self._bodies()
         self._transmission()
         self._cams()

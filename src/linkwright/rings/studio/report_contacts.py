@@ -35,14 +35,14 @@ def touch_records(run: Trajectory) -> list[TouchRecord]:
     events, spans, out = touch_events(run), np.diff(run.t), []
     for k, x in enumerate(contact.touches(run.skel.tree.description)):
         own = [e for e in events if e.name == x.name]
-        force, friction, closed = found.forces[:, k, 0], found.forces[:, k, 1], found.states[:, k] > 0
+        force, friction, closed = found.forces[:, k, 0], found.friction(k), found.states[:, k] > 0
         if not own and not closed.any():
             continue
         at = int(np.argmax(force))
         share = float(spans[closed[:-1]].sum() / spans.sum()) if spans.sum() > 0.0 else 0.0
         impulse = float(np.max(run[f"{x.name}.impulse"], initial=0.0))
         impacts, lost = sum(e.impact for e in own), sum(e.lost for e in own)
-        largest = float(np.abs(friction).max(initial=0.0))
+        largest = float(friction.max(initial=0.0))
         out.append(TouchRecord(x.name, impacts, len(own), share, float(force[at]), float(run.t[at]), largest, impulse, lost))
     return out
 

@@ -36,7 +36,7 @@ from linkwright.rings.studio.outline_geometry import ScenePoint, dense, guide_sa
 from linkwright.rings.studio.scene_belts import belt_points, rims, scene_belts
 from linkwright.rings.studio.scene_cams import scene_cams
 from linkwright.rings.studio.scene_contacts import SceneOutline, TouchForces, scene_outlines
-from linkwright.rings.studio.surfaces import body_surfaces
+from linkwright.rings.studio.surfaces import body_surfaces, contact_surfaces
 from linkwright.rings.studio.traced_points import tips
 
 COUPLED = elements.Looks("line", 1.0, (7.0, 2.5, 1.5, 2.5))
@@ -181,6 +181,7 @@ class Scene:
         self.pieces = [p for b in self.description.bodies[1:] if b.name not in hidden for p in self._pieces(b)]
         self.surfaces = body_surfaces(self.description, self.skel)
         self.covered = {s.body for s in self.surfaces}  # bodies that are not drawn as bars
+        self.surfaces += contact_surfaces(self.description, self.skel, *self._span())
         self.guides = self._guides()
         self.pieces += self._arms()
         self.pins = self._pins()
@@ -202,6 +203,15 @@ class Scene:
     def size(self) -> float:
         """Larger side of the drawing, without walls."""
         return float(np.ptp(self.extent(self.start, whole_turn=True), axis=0).max()) or 1.0
+
+    def _span(self) -> tuple[float, np.ndarray]:
+        """Larger side and middle of all named points at the start, before anything else is known."""
+        stage = Stage(self.skel, self.start)
+        points = [stage.place(self.skel.node(b.name), array(p.at)[None]) for b in self.description.bodies for p in b.points]
+        every = np.concatenate([*points, *(stage.place(s.node, s.corner_points) for s in self.surfaces), np.zeros((0, 3))])
+        if not len(every):
+            return 1.0, np.zeros(3)
+        return float(np.ptp(every, axis=0).max()) or 1.0, 0.5 * (every.min(axis=0) + every.max(axis=0))
 
     # ---------------------------------------------------------------- bodies
 

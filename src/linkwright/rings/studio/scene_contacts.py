@@ -28,8 +28,10 @@ class SceneOutline:
 
 
 def scene_outlines(d: Description, skel: kinematics.Skeleton, size: Callable[[], float]) -> list[SceneOutline]:
-    """Every surface of a mechanism that has more than a point; lines reach as far as the drawing is large."""
-    out = []
+    """Every surface of a mechanism in a plane that has more than a point; lines reach as far as the drawing is large."""
+    out: list[SceneOutline] = []
+    if not d.planar:
+        return out
     for i, spot in enumerate(contact.spots(d)):
         points, closed = outline_places(spot, size())
         if len(points) > 1:
@@ -52,16 +54,26 @@ class TouchedPlace(NamedTuple):
 
 
 class TouchForces:
-    """Forces and states of all touches over a run; empty of a cycle, which has none."""
+    """Forces and states of all touches over a run; empty of a cycle, which has none.
+
+    Forces are normal force and friction, which is one number along the tangent in a plane and a vector in the world in space.
+    """
 
     def __init__(self, c: Trajectory):
-        names = [x.name for x in contact.touches(c.skel.tree.description)]
+        d = c.skel.tree.description
+        names = [x.name for x in contact.touches(d)]
         self.known = bool(names) and f"{names[0]}.force" in c.channels
-        self.forces, self.states = np.zeros((len(c), len(names), 2)), np.zeros((len(c), len(names)))
+        parts = ("force", "friction") if d.planar else ("force", "friction.x", "friction.y", "friction.z")
+        self.forces, self.states = np.zeros((len(c), len(names), len(parts))), np.zeros((len(c), len(names)))
         for k, name in enumerate(names if self.known else ()):
-            self.forces[:, k, 0], self.forces[:, k, 1] = c[f"{name}.force"], c[f"{name}.friction"]
+            for i, part in enumerate(parts):
+                self.forces[:, k, i] = c[f"{name}.{part}"]
             self.states[:, k] = c[f"{name}.state"]
         self.largest = float(np.nanmax(np.abs(self.forces), initial=0.0))
+
+    def friction(self, touch: int) -> np.ndarray:
+        """Size of the friction of a touch over the run."""
+        return np.linalg.norm(self.forces[:, touch, 1:], axis=-1)
 
     def at(self, sample: int) -> list[tuple[np.ndarray, int]] | None:
         """Normal force, friction and state of each touch at a sample; None where they are not known."""
@@ -99,8 +111,19 @@ def touching(at: Instant, size: float, known: Sequence[tuple[np.ndarray, int]] |
         if float(x.found.gap) >= TOUCHING * size:
             continue
         n = np.asarray(x.found.normal, dtype=float)
-        (push, rub), state = ((0.0, 0.0), 0) if known is None else known[i]
-        place = np.asarray(x.found.first, dtype=float) + at.skel.origin(x.second)[:2]
-        force = push * n + rub * np.array([-n[1], n[0]])
-        out.append(TouchedPlace(np.array([*place, 0.0]), np.array([*force, 0.0]), state == STICKS))
+        forces, state = (np.zeros(len(n) if len(n) == 2 else 4), 0) if known is None else known[i]
+        place = np.asarray(x.found.first, dtype=float) + at.skel.origin(x.second)[: len(n)]
+        out.append(TouchedPlace(_in_space(place), _in_space(world_force(forces, n)), state == STICKS))
     return out
+
+
+def world_force(forces: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    """Force on the first surface in the world, from normal force and friction as `TouchForces` has them; (.., axes)."""
+    across = forces[..., 1:]
+    if normal.shape[-1] == 2:
+        across = across * np.stack([-normal[..., 1], normal[..., 0]], axis=-1)
+    return forces[..., :1] * normal + across
+
+
+def _in_space(p: np.ndarray) -> np.ndarray:
+    return p if len(p) == 3 else np.array([*p, 0.0])

@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import Description, Visual, files
+from linkwright.api import Description, Visual, contact, elements, files
 from linkwright.model.meshes import Surface, outline, primitive, read_corners, simplified
 
 MOST_OF_A_SHAPE = 3_000  # triangles
 MOST_OF_ALL = 24_000
+THIN = 0.02  # of a disc and of a plane: its thickness
+POINT = 0.005  # of the size: a sharp point
 RETAINED = 256  # shapes, a few hundred kilobytes each at most
 
 
@@ -61,6 +63,46 @@ def body_surfaces(d: Description, skel: Any) -> list[BodySurface]:
         placed = fewer.moved(np.array(X.rotation, dtype=float), np.array(X.at, dtype=float), np.array(_scale(v), dtype=float))
         out.append(BodySurface(body, skel.node(body), placed, v.color))
     return out
+
+
+def contact_surfaces(d: Description, skel: Any, size: float, middle: np.ndarray) -> list[BodySurface]:
+    """Surfaces of a model in space that may touch, on bodies without pictures of their own; a plane as far as the drawing is large."""
+    out: list[BodySurface] = []
+    if d.planar:
+        return out
+    pictured = {b.name for b in d.bodies if b.visuals}
+    for spot in contact.spots(d):
+        if spot.body not in pictured:
+            shape, half, R, at = _solid(spot, size, middle)
+            out.append(BodySurface(spot.body, skel.node(spot.body), primitive(shape, half).moved(R, at, np.ones(3)), ""))
+    return out
+
+
+def _solid(spot: contact.Spot, size: float, middle: np.ndarray) -> tuple[str, Any, np.ndarray, np.ndarray]:
+    """Shape, sizes, axes and place of a surface as a primitive."""
+    x: Any = spot.surface
+    points = [np.array(p, dtype=float) for p in spot.places]
+    if isinstance(x, elements.Sphere):
+        return "sphere", (max(float(x.radius), POINT * size),), np.eye(3), points[0]
+    if isinstance(x, elements.Box):
+        R = np.array(contact.box_axes(x), dtype=float).T
+        return "box", (float(x.length), float(x.width), float(x.height)), R, points[0]
+    if isinstance(x, elements.Disc):
+        return "cylinder", (float(x.radius), THIN * float(x.radius)), _along(x.axis), points[0]
+    if isinstance(x, elements.Plane):
+        R = _along(x.normal)
+        apart = middle - points[0]
+        at = points[0] + apart - (apart @ R[:, 2]) * R[:, 2]
+        return "box", (1.2 * size, 1.2 * size, THIN * size), R, at - 0.5 * THIN * size * R[:, 2]
+    length = float(np.linalg.norm(points[1] - points[0]))
+    return "capsule", (float(x.radius), length), _along(points[1] - points[0]), 0.5 * (points[0] + points[1])
+
+
+def _along(axis: Any) -> np.ndarray:
+    """Axes of which the third is a direction."""
+    z = np.array(axis, dtype=float) / np.linalg.norm(np.array(axis, dtype=float))
+    x, y = contact.tangents(z)
+    return np.array([x, y, z], dtype=float).T
 
 
 def shared(counts: list[int], total: int) -> int:

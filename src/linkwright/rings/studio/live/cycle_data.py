@@ -42,7 +42,7 @@ from linkwright.mechanics.closing.idle_motions import idle_rows
 from linkwright.rings.design.drive_duty import cycle_axis
 from linkwright.rings.design.effort_jumps import jump_notes, jumps
 from linkwright.rings.studio.live.mechanism_script import walked_by_page
-from linkwright.rings.studio.scene_contacts import TouchForces, touch_events
+from linkwright.rings.studio.scene_contacts import TouchForces, touch_events, world_force
 
 COMPARED = 9  # samples of a cycle at which Python's own loads are given along
 MOST_CHANNELS = 60
@@ -304,9 +304,7 @@ def _touches(system: System, run: Trajectory) -> dict[str, Any] | None:
     if not forces.known:
         return None
     found = system.kernel("contact_terms")(run.q, run.v)
-    n = np.asarray(found.normal)
-    across = np.stack([-n[..., 1], n[..., 0]], axis=-1)
-    force = forces.forces[..., :1] * n + forces.forces[..., 1:] * across
+    force = world_force(forces.forces, np.asarray(found.normal))
     names = [x.name for x in contact.touches(system.description)]
     places = {"names": names, "at": encoded(found.first), "force": encoded(force), "state": encoded(forces.states)}
     impacts = [{"touch": names.index(x.name), "t": x.time, "lost": x.lost} for x in touch_events(run) if x.impact]

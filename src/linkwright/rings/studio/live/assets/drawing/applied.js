@@ -107,7 +107,8 @@
         const p = sheet.camera.pixel(x.at), scale = frame.largestTouch > 0 ? FORCE / frame.largestTouch : 0;
         item.group.setAttribute("transform", `translate(${D.short(p[0])} ${D.short(p[1])})`);
         item.ring.setAttribute("visibility", x.sticks ? "inherit" : "hidden");
-        const d = [scale * x.force[0], -scale * x.force[1]];
+        const tip = sheet.DATA.planar ? null : sheet.camera.pixel(D.add(x.at, x.force, scale * sheet.camera.perPixel()));
+        const d = tip ? [tip[0] - p[0], tip[1] - p[1]] : [scale * x.force[0], -scale * x.force[1]];
         if (Math.hypot(d[0], d[1]) >= LEAST) item.arrow.show(0, 0, d[0], d[1], false);
         else item.arrow.hide();
       });

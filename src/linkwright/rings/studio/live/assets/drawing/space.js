@@ -223,7 +223,7 @@
       sheet.handles = bodyHandles();
       sheet.names = D.makeNames(sheet, things);
       furniture(sheet, kit);
-      Object.assign(sheet, { tip: D.flag(sheet, look.raise, look.ink), stop: D.flag(sheet, look.accent, look.paper), ghost: D.ghost(sheet), traces: traceTubes(kit), loads: loadArrows(kit), applied: D.appliedArrows(sheet), pushes: D.pushMarks(sheet) });
+      Object.assign(sheet, { tip: D.flag(sheet, look.raise, look.ink), stop: D.flag(sheet, look.accent, look.paper), ghost: D.ghost(sheet), traces: traceTubes(kit), loads: loadArrows(kit), applied: D.appliedArrows(sheet), pushes: D.pushMarks(sheet), touched: D.touchMarks(sheet) });
       show();
     }
     const kit0 = { unit: 1 }; // meters per pixel at the target when everything fits: the arrows' scale stays while one zooms
@@ -273,6 +273,7 @@
       sheet.forceScale(frame.largest > 0 && frame.loads ? kit.longest / frame.largest / camera.perPixel() : 0);
       sheet.applied(frame);
       sheet.pushes(frame);
+      sheet.touched(frame);
       sheet.stop(frame.label, view.hand || sheet.lastHand || [w / 2, 60]);
       if (view.hand) sheet.lastHand = view.hand;
       settle();

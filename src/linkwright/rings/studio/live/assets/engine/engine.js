@@ -291,10 +291,12 @@
     e.touched = () => {
       const x = run && e.played !== null ? run.touches : null;
       if (!run || !x) return [];
-      const k = Math.floor((e.played || 0) + 1e-9), n = x.state.length / run.t.length, out = [];
+      const k = Math.floor((e.played || 0) + 1e-9), n = x.state.length / run.t.length, axes = x.at.length / x.state.length, out = [];
+      /** @param {any} of @param {number} at */
+      const place = (of, at) => [of[at], of[at + 1], axes > 2 ? of[at + 2] : 0];
       for (let i = 0; i < n; i++) {
-        const at = 2 * (k * n + i), state = x.state[k * n + i];
-        if (state > 0) out.push({ at: [x.at[at], x.at[at + 1], 0], force: [x.force[at], x.force[at + 1], 0], sticks: state === 1 });
+        const at = axes * (k * n + i), state = x.state[k * n + i];
+        if (state > 0) out.push({ at: place(x.at, at), force: place(x.force, at), sticks: state === 1 });
       }
       return out;
     };
