@@ -35,7 +35,7 @@ from linkwright.simulation.run_records import engine, settings
 from linkwright.simulation.step_inputs import StepEquations, made_environments, one_sided_rows, step_equations
 from linkwright.simulation.step_kernels import rows_kernel
 from linkwright.simulation.time_stepping import Evaluator, energy_size
-from linkwright.simulation.touches import VERBS, contact_wrenches
+from linkwright.simulation.touches import VERBS, contact_wrenches, friction_columns, touch_terms
 
 if TYPE_CHECKING:
     from linkwright.simulation.run import Simulation
@@ -343,6 +343,7 @@ def _touch_columns(found: Samples) -> dict[str, tuple[np.ndarray, str]]:
     """Gap, forces, slip, state and impulse of every touch."""
     run, out = found.run, {}
     rows, every = run.equations.rows, states(run)
+    normals = touch_terms(run.sim, found.q, found.v).normal if run.sim.touches else None
     for i, x in enumerate(run.sim.touches):
         block = len(rows.ends) + i
         k = rows.normals[block]
@@ -354,8 +355,8 @@ def _touch_columns(found: Samples) -> dict[str, tuple[np.ndarray, str]]:
         out |= {
             f"{x.name}.gap": (found.rows.gap[:, block], "length"),
             f"{x.name}.force": (found.force[:, k], "force"),
-            f"{x.name}.friction": (_along(found.force[:, tangents]), "force"),
-            f"{x.name}.slip": (_along(slip), "speed"),
+            **friction_columns(x.name, found.force[:, tangents].T, normals[:, i]),
+            f"{x.name}.slip": (slip[:, 0] if slip.shape[1] == 1 else np.linalg.norm(slip, axis=1), "speed"),
             f"{x.name}.state": (every[found.at, i], "none"),
             f"{x.name}.impulse": (np.diff(total, prepend=0.0), "mixed"),
         }
@@ -374,11 +375,6 @@ def _friction_columns(found: Samples) -> dict[str, tuple[np.ndarray, str]]:
         out[f"{x.coordinate}.friction"] = effort, coordinate(d, x.coordinate).effort_kind
         out[f"{x.coordinate}.friction.state"] = np.where(slips, np.sign(speed), 0.0), "none"
     return out
-
-
-def _along(values: np.ndarray) -> np.ndarray:
-    """A tangential value: signed in a plane, its size in space."""
-    return values[:, 0] if values.shape[1] == 1 else np.linalg.norm(values, axis=1)
 
 
 def states(run: SteppedRun) -> np.ndarray:

@@ -169,19 +169,22 @@ def touch_columns(sim: Simulation, piece: RunPiece, pushed: StopPushes | None) -
     closed = {} if pushed is None else pushed.touches
     states = {x.name: float(x.state) for x in piece.mode.touching}
     across = tangent_count(sim.system.description)
-    normals = _terms(sim, *_motion(piece)).normal if across > 1 and closed else np.zeros((n, len(sim.touches), 3))
+    normals = touch_terms(sim, *_motion(piece)).normal if across > 1 and closed else np.zeros((n, len(sim.touches), 3))
     for i, x in enumerate(sim.touches):
         push, friction = closed.get(x.name, (np.zeros(n), [np.zeros(n)] * across))
         out[f"{x.name}.force"] = np.asarray(push, dtype=float), "force"
-        if across == 1:
-            out[f"{x.name}.friction"] = np.asarray(friction[0], dtype=float), "force"
-        else:
-            both = zip(friction, tangents(normals[:, i].T), strict=True)
-            vector = np.array(sum((f * t for f, t in both), np.zeros((3, n))), dtype=float)
-            out[f"{x.name}.friction"] = np.linalg.norm(vector, axis=0), "force"
-            out |= {f"{x.name}.friction.{axis}": (vector[k], "force") for k, axis in enumerate("xyz")}
+        out |= friction_columns(x.name, np.array(friction, dtype=float), normals[:, i])
         out[f"{x.name}.state"] = np.full(n, states.get(x.name, 0.0)), "none"
     return out
+
+
+def friction_columns(name: str, along: np.ndarray, normal: np.ndarray) -> dict[str, tuple[np.ndarray, str]]:
+    """Columns of the friction of a touch, from (tangents, samples); in space with the normals (samples, 3)."""
+    if len(along) == 1:
+        return {f"{name}.friction": (along[0], "force")}
+    vector = np.array(sum((f * t for f, t in zip(along, tangents(normal.T), strict=True)), np.zeros(normal.T.shape)), dtype=float)
+    parts = {f"{name}.friction.{axis}": (vector[k], "force") for k, axis in enumerate("xyz")}
+    return {f"{name}.friction": (np.linalg.norm(vector, axis=0), "force"), **parts}
 
 
 def friction_of(columns: Mapping[str, Column], name: str) -> np.ndarray:
@@ -195,7 +198,7 @@ def _motion(piece: RunPiece) -> tuple[np.ndarray, np.ndarray]:
     return np.ascontiguousarray(y[:, : p.nq]), np.ascontiguousarray(y[:, p.nq : p.nq + p.nv])
 
 
-def _terms(sim: Simulation, q: np.ndarray, v: np.ndarray) -> Any:
+def touch_terms(sim: Simulation, q: np.ndarray, v: np.ndarray) -> Any:
     """The terms of all touches at samples."""
     more = {"parameters": np.tile(sim.parameters, (len(q), 1))} if len(sim.parameters) else {}
     return sim.system.kernels.get("contact_terms")(q, v, **more)
@@ -219,7 +222,7 @@ def contact_wrenches(sim: Simulation, q: np.ndarray, v: np.ndarray, columns: Map
         return {}
     more = {"parameters": np.tile(sim.parameters, (len(q), 1))} if len(sim.parameters) else {}
     kernels, out, planar = sim.system.kernels, {}, sim.system.description.planar
-    found, poses = _terms(sim, q, v), kernels.get("poses")(q, **more)
+    found, poses = touch_terms(sim, q, v), kernels.get("poses")(q, **more)
     bodies = list(kernels.entries["R"])
     for i, x in enumerate(sim.touches):
         normal, rubs = found.normal[:, i], friction_of(columns, x.name)
