@@ -342,8 +342,10 @@ def _end_columns(found: Samples, lam: np.ndarray, names: Sequence[str]) -> dict[
 def _touch_columns(found: Samples) -> dict[str, tuple[np.ndarray, str]]:
     """Gap, forces, slip, state and impulse of every touch."""
     run, out = found.run, {}
+    if not run.sim.touches:
+        return out
     rows, every = run.equations.rows, states(run)
-    normals = touch_terms(run.sim, found.q, found.v).normal if run.sim.touches else None
+    normals = touch_terms(run.sim, found.q, found.v).normal
     for i, x in enumerate(run.sim.touches):
         block = len(rows.ends) + i
         k = rows.normals[block]

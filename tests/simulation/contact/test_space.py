@@ -70,6 +70,15 @@ def test_a_ball_bounces_askew():
     assert found["step.impulse"].max() == pytest.approx((1.0 + e) * np.sqrt(2.0 * G * h), rel=1e-12)
 
 
+def test_equal_steps_give_the_same_motion_and_friction():
+    """A ball that slides askew, at 1 ms: impulses act along the slip at the end of a step, which keeps its direction."""
+    m = lw.load({**ball(0.1, mu=0.3), "start": {"base.z": 0.1, "base.x.v": 2.0, "base.y.v": 1.0}})
+    found = m.simulate(0.5, contact="stepping", step=1e-3)
+    np.testing.assert_allclose(found.v[-1][3:5], [10.0 / 7.0, 5.0 / 7.0], rtol=1e-12)
+    np.testing.assert_allclose(found["step.friction.x"][1:200], -0.3 * G * 2.0 / np.sqrt(5.0), rtol=1e-9)
+    np.testing.assert_allclose(found["step.friction"][1:200], 0.3 * G, rtol=1e-9)
+
+
 def coin(radius: float, lean: float, turns: float) -> tuple[np.ndarray, np.ndarray]:
     """Angular velocity and velocity of the center of a thin coin that rolls in a steady circle, its axis leaning from the vertical, by the
     balance of moments about its center: dL/dt = a x m (dv/dt + g), all of them turning about the vertical."""
