@@ -6,7 +6,7 @@ Both get the same mechanism, start and efforts, other ones for each environment 
 mechanism stays away from singular positions; the leg falls), and write every state into memory that was there before. MuJoCo has the
 economical model of `mujoco_loop` with its default for such models, implicitfast, of first order. Our midpoint steps are of second.
 The error is that of the drives' coordinates of the first environment after 50 steps, against a run at tolerance 1e-12, in rad or m.
-Single steps from Python are timed beside one call of a kernel.
+Single steps from Python are timed beside one call of a kernel. Machines that touch the ground are in `contact_rollouts`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 import linkwright as lw
+from benchmarks import contact_rollouts
 from benchmarks.bench import machine_info, table
 from benchmarks.bench.cases import BenchRow, Contender, Unavailable
 from benchmarks.bench.clocks import best_call, seconds_of
@@ -37,12 +38,13 @@ STEP = 1e-3
 LEG = Path(__file__).parent / "leg.yaml"
 MECHANISMS: Mapping[str, str] = {"five-bar": "five-bar", "3-rrr": "3-rrr", "stewart": "stewart", "delta": "delta", "leg": str(LEG)}
 PUSH = {"five-bar": 0.2, "3-rrr": 2.0, "stewart": 20.0, "delta": 1.0, "leg": 1.0}  # N m or N: standard deviation of efforts
-ENVIRONMENTS = (1, 8, 64, 512, 4096)
+ENVIRONMENTS = (1, 8, 64, 512, 1024, 4096)
 STEPS = 50  # of an environment in one timed call; the error is taken after them
 SHORTEST = 0.02  # seconds of calls that are timed together
 ROUNDS = 9
 ENGINES = ("rk4", "midpoint")
 PEER = "MuJoCo rollout"
+OURS = ("linkwright rk4", "linkwright env.step")
 
 
 def quantity(n: int) -> str:
@@ -93,7 +95,7 @@ def ours(name: str, system: System, n: int, integrator: str, tau: np.ndarray, ex
     call()
     note = "1 ms, one thread" if env.ok.all() else f"1 ms, one thread; {int((~env.ok).sum())} of {n} failed"
     return Contender(
-        BenchRow(f"linkwright {integrator}", version("linkwright"), name, quantity(n), accuracy=error, note=note), _clock(call, tau)
+        BenchRow(f"linkwright {integrator}", version("linkwright"), name, quantity(n), accuracy=error, note=note), clock(call, tau)
     )
 
 
@@ -128,7 +130,7 @@ def mujocos(name: str, system: System, n: int, tau: np.ndarray, exact: np.ndarra
     sensors = np.zeros((n, tau.shape[1], model.nsensordata))
     call = partial(roller.rollout, model, [worker], start, mapped, control_spec=kind, state=written, sensordata=sensors)
     note = f"{1e3 * model.opt.timestep:g} ms, implicitfast, one thread"
-    return Contender(BenchRow(PEER, version("mujoco"), name, quantity(n), accuracy=error, note=note), _clock(call, tau))
+    return Contender(BenchRow(PEER, version("mujoco"), name, quantity(n), accuracy=error, note=note), clock(call, tau))
 
 
 def _model(system: System) -> tuple[Any, Any, Any]:
@@ -138,7 +140,7 @@ def _model(system: System) -> tuple[Any, Any, Any]:
     return small_model(case, STEP)
 
 
-def _clock(call: Callable[[], Any], tau: np.ndarray) -> Callable[[float], float]:
+def clock(call: Callable[[], Any], tau: np.ndarray) -> Callable[[float], float]:
     """Nanoseconds of one step of one environment."""
     calls = [1]
 
@@ -185,6 +187,8 @@ def from_python(name: str, system: System) -> list[Contender]:
 
 def contenders(name: str, environments: tuple[int, ...]) -> list[Contender]:
     """All that take turns on one mechanism."""
+    if name in contact_rollouts.MACHINES:
+        return contact_rollouts.contenders(name, tuple(n for n in environments if n <= contact_rollouts.MOST))
     system = lw.compile(lw.load(MECHANISMS[name]))
     exact = judged(system, efforts(name, system, 1, STEPS)[0])
     out = from_python(name, system)
@@ -203,8 +207,9 @@ def measured(names: list[str], environments: tuple[int, ...], rounds: int, say: 
         found = contenders(name, environments)
         best = [min(x) for x in zip(*([c.run(0.05) for c in found] for _ in range(rounds)), strict=True)]
         done = [c.timed(ns) for c, ns in zip(found, best, strict=True)]
+        ours_of = OURS if name not in contact_rollouts.MACHINES else ("linkwright midpoint",)
         for r in done:
-            own = next((x.ns for x in done if x.quantity == r.quantity and x.engine in ("linkwright rk4", "linkwright env.step")), None)
+            own = next((x.ns for x in done if x.quantity == r.quantity and x.engine in ours_of), None)
             rows.append(replace(r, ratio=r.ns / own if r.ns and own and not r.engine.startswith("linkwright") else None))
         say(f"{name}: {time.perf_counter() - begun:.0f} s")
     return rows
@@ -212,12 +217,12 @@ def measured(names: list[str], environments: tuple[int, ...], rounds: int, say: 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Steps of many mechanisms at once, beside mujoco.rollout.")
-    parser.add_argument("mechanisms", nargs="*", help=f"default: {', '.join(MECHANISMS)}")
+    parser.add_argument("mechanisms", nargs="*", help=f"default: {', '.join((*MECHANISMS, *contact_rollouts.MACHINES))}")
     parser.add_argument("-o", "--output", help="a CSV file")
     parser.add_argument("-n", type=int, nargs="*", default=list(ENVIRONMENTS), help="numbers of environments")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     given = parser.parse_args()
-    rows = measured(given.mechanisms or list(MECHANISMS), tuple(given.n), given.rounds, lambda text: print(text, flush=True))
+    rows = measured(given.mechanisms or [*MECHANISMS, *contact_rollouts.MACHINES], tuple(given.n), given.rounds, lambda text: print(text, flush=True))
     if given.output:
         table.write_csv(rows, machine_info.machine(), given.output)
     for r in rows:

@@ -30,6 +30,7 @@ STATES, RUNS, ROLLOUTS = (DOCS / "data" / name for name in ("benchmark.csv", "si
 PAGES = (PAGE, DOCS.parent / "paper" / "paper.md")
 DRIFT = re.compile(r"energy drift (\S+) J(?:, )?(.*)")
 NAMES = {"four-bar": "four-bar", "carpet-scraper": "carpet scraper", "3-rrr": "3-RRR", "stewart": "Stewart platform"}
+TOUCHING = {"hopper": "leg, 2 places that may touch", "walker": "biped, 8 places"}
 STEPPED = {"five-bar": "five-bar", "3-rrr": "3-RRR", "stewart": "Stewart platform", "delta": "delta robot", "leg": "floating leg"}
 
 
@@ -131,6 +132,20 @@ def _beside(r: BenchRow, found: Sequence[BenchRow]) -> str:
     return duration(r.ns) + (f" ({', '.join(ratios)})" if ratios else "")
 
 
+def contact() -> str:
+    """Times of one step of one environment with contact, errors, and what sinks in."""
+    rows = [r for r in read_csv(ROLLOUTS)[0] if r.quantity.startswith("contact rollout of ")]
+    numbers = sorted({int(r.quantity.split()[-1]) for r in rows})
+    lines = []
+    for name, shown in TOUCHING.items():
+        found = [r for r in rows if r.mechanism == name]
+        for engine, version in dict.fromkeys((r.engine, r.version) for r in found):
+            line = [next(r for r in found if r.engine == engine and r.quantity == f"contact rollout of {n}") for n in numbers]
+            deep = re.search(r"depth (\S+ m)", line[-1].note)
+            lines.append([shown, engine, version, *(_beside(r, found) for r in line), f"{line[0].accuracy:.0e}", deep[1] if deep else ""])
+    return table(["machine", "program", "version", *(f"{n:,}" for n in numbers), "error", "depth"], lines)
+
+
 def single() -> str:
     """Times of one step called from Python."""
     rows = [r for r in read_csv(ROLLOUTS)[0] if r.quantity == "step from Python"]
@@ -161,6 +176,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "runs": runs,
     "alone": alone,
     "rollouts": rollouts,
+    "contact": contact,
     "single": single,
     "missing": missing,
     "machine": machine,

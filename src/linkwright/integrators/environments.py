@@ -23,7 +23,7 @@ from linkwright.integrators import environment_steps as loops
 from linkwright.integrators import run_state as mem
 from linkwright.integrators.contact.problem import FRICTION, ROWS
 from linkwright.integrators.contact.problem import sizes as sizes_of
-from linkwright.integrators.contact.solver import ContactSolver
+from linkwright.integrators.contact.search import ContactSearch
 from linkwright.integrators.environment_state import Environment
 from linkwright.integrators.environment_steps import BACKED
 from linkwright.integrators.integration import INTEGRATORS, REASONS, is_native, method_of
@@ -244,12 +244,12 @@ class _StepWorker:
         own = self.of.one_sided
         if not own.kinds:
             return None
-        solver, n, blocks = ContactSolver(own.kinds, native=self.of.native), own.rows, len(own.kinds)
+        solver, n, blocks = ContactSearch(own.kinds, native=self.of.native), own.rows, len(own.kinds)
         ends = np.cumsum([n * n, n, blocks])
 
         def answer(x: np.ndarray) -> np.ndarray:
             W, b, mu, p = np.split(x, ends)
-            found = solver.search(W.reshape(n, n), b, mu, p, tolerance=TOLERANCE)
+            found = solver.solve(W.reshape(n, n), b, mu, p, TOLERANCE)
             return np.append(found.p, found.residual)
 
         back = Callback(answer, int(ends[-1]) + n, n + 1)

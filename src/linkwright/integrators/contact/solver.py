@@ -14,7 +14,6 @@ Every stage begins where the last one ended, ADMM at the best so far. c.p holds 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -167,21 +166,3 @@ class ContactSolver:
         self._run.number(0, tolerance)
         stage = int(self._run()[0])
         return ContactAnswer(np.array(c.p), np.array(c.u), float(c.residual), stage, stage != REFUSED)
-
-    def search(self, W: np.ndarray, b: np.ndarray, mu: np.ndarray, start: np.ndarray, *, tolerance: float) -> ContactAnswer:
-        """Solve one problem, if need be from other starts: the answers of one block alone, and of every two. Where friction allows several
-        answers the ladder may hang between them."""
-        best = self.solve(W, b, mu, start, tolerance=tolerance)
-        edges = np.asarray(self.memory.first)
-        spans = [slice(int(a), int(e)) for a, e in itertools.pairwise(edges) if W[a, a] > 0.0]
-        for count in (1, 2):
-            for chosen in itertools.combinations(spans, count):
-                if best.solved:
-                    return best
-                there = np.zeros(len(b))
-                for span in chosen:
-                    there[span] = 1.0
-                alone = self.solve(W * there * there[:, None], b * there, mu, tolerance=tolerance)
-                found = self.solve(W, b, mu, alone.p, tolerance=tolerance)
-                best = found if found.residual < best.residual else best
-        return best
