@@ -1,9 +1,10 @@
 """Steps with contact of many walking machines at once, beside `mujoco.rollout` on the same mechanism, as rows of `benchmarks.rollouts`.
 
-Springs and dampers hold the legs. Both start on the ground at 0.2 m/s, with other random torques at hips and cranks for each environment
-and step, and make 200 steps of 1 ms: feet slip, stick, lift and land. All parts of a step are timed: forces, loops, contacts, projection, and every state is written. MuJoCo
-gets the ends of the feet as spheres on a plane, elliptic cones, and the stiffest contact its step allows (solref of two steps). The error is
-that of the coordinates without torques, against the run from event to event, in rad or m.
+Springs and dampers hold the legs. Both programs start on the ground at 0.2 m/s, with other random torques at hips and cranks for each
+environment and step, and make 200 steps of 1 ms: feet slip, stick, lift and land. All parts of a step are timed: forces, loops, contacts,
+projection, and every state is written. MuJoCo gets the ends of the feet as spheres on a plane, elliptic cones, and the stiffest contact
+its step allows (solref of two steps). The error is that of the coordinates without torques, against the run from event to event, in rad
+or m.
 """
 
 from __future__ import annotations

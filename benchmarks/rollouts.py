@@ -222,7 +222,8 @@ def main() -> None:
     parser.add_argument("-n", type=int, nargs="*", default=list(ENVIRONMENTS), help="numbers of environments")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     given = parser.parse_args()
-    rows = measured(given.mechanisms or [*MECHANISMS, *contact_rollouts.MACHINES], tuple(given.n), given.rounds, lambda text: print(text, flush=True))
+    names = given.mechanisms or [*MECHANISMS, *contact_rollouts.MACHINES]
+    rows = measured(names, tuple(given.n), given.rounds, lambda text: print(text, flush=True))
     if given.output:
         table.write_csv(rows, machine_info.machine(), given.output)
     for r in rows:
