@@ -94,9 +94,8 @@ def ours(name: str, system: System, n: int, integrator: str, tau: np.ndarray, ex
 
     call()
     note = "1 ms, one thread" if env.ok.all() else f"1 ms, one thread; {int((~env.ok).sum())} of {n} failed"
-    return Contender(
-        BenchRow(f"linkwright {integrator}", version("linkwright"), name, quantity(n), accuracy=error, note=note), clock(call, tau.shape[0] * tau.shape[1])
-    )
+    row = BenchRow(f"linkwright {integrator}", version("linkwright"), name, quantity(n), accuracy=error, note=note)
+    return Contender(row, clock(call, n * tau.shape[1]))
 
 
 def mujocos(name: str, system: System, n: int, tau: np.ndarray, exact: np.ndarray) -> Contender:
@@ -130,7 +129,8 @@ def mujocos(name: str, system: System, n: int, tau: np.ndarray, exact: np.ndarra
     sensors = np.zeros((n, tau.shape[1], model.nsensordata))
     call = partial(roller.rollout, model, [worker], start, mapped, control_spec=kind, state=written, sensordata=sensors)
     note = f"{1e3 * model.opt.timestep:g} ms, implicitfast, one thread"
-    return Contender(BenchRow(PEER, version("mujoco"), name, quantity(n), accuracy=error, note=note), clock(call, tau.shape[0] * tau.shape[1]))
+    row = BenchRow(PEER, version("mujoco"), name, quantity(n), accuracy=error, note=note)
+    return Contender(row, clock(call, n * tau.shape[1]))
 
 
 def _model(system: System) -> tuple[Any, Any, Any]:
