@@ -23,6 +23,7 @@ from linkwright.rings.studio.live.scene_data import places, references, shapes
 from linkwright.rings.studio.report_contacts import touch_records
 from linkwright.rings.studio.scene import Scene, Stage
 from linkwright.rings.studio.scene_contacts import TouchForces, touching
+from tests.simulation.contact.models import block
 
 MODEL = """\
 name: views
@@ -234,3 +235,22 @@ def test_the_report_has_touches_of_the_run(tmp_path):
 
 def decoded(x):
     return np.frombuffer(base64.b64decode(x["f64"])).reshape(x["shape"])
+
+
+def test_solids_that_touch_are_drawn_where_they_are():
+    """A block on a floor in space: its corners, a floor that is larger, and forces in the world where it touches."""
+    model = block((1.0, 0.0, -9.81), mu=0.3) | {"start": {"base.z": 0.1}}
+    m = lw.load(model)
+    run = m.simulate(0.1)
+    scene = Scene(m.system, None)
+    skin, floor = (next(s.surface.vertices for s in scene.surfaces if s.body == name) for name in ("b", "ground"))
+    np.testing.assert_allclose(np.abs(skin), np.tile([0.3, 0.2, 0.1], (len(skin), 1)))
+    assert np.ptp(floor, axis=0)[:2].min() > 0.6 and floor[:, 2].max() == pytest.approx(0.0, abs=1e-15)
+    forces = TouchForces(run)
+    found = touching(run._instants[5], scene.size, forces.at(5))
+    assert len(found) == 4
+    np.testing.assert_allclose(sum(x.force for x in found), [-2.0, 0.0, 2.0 * 9.81], atol=1e-9)  # round-off of sums
+    np.testing.assert_allclose([x.at[2] for x in found], 0.0, atol=1e-15)
+    largest = touch_records(run)
+    assert [x.name for x in largest] == [f"feet.{i}" for i in range(1, 5)]
+    assert sum(x.friction for x in largest) == pytest.approx(2.0, rel=1e-9)

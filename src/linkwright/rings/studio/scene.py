@@ -181,7 +181,8 @@ class Scene:
         self.pieces = [p for b in self.description.bodies[1:] if b.name not in hidden for p in self._pieces(b)]
         self.surfaces = body_surfaces(self.description, self.skel)
         self.covered = {s.body for s in self.surfaces}  # bodies that are not drawn as bars
-        self.surfaces += contact_surfaces(self.description, self.skel, *self._span())
+        for walls in (False, True):  # which reach as far as everything else
+            self.surfaces += contact_surfaces(self.description, self.skel, walls, *self._span())
         self.guides = self._guides()
         self.pieces += self._arms()
         self.pins = self._pins()

@@ -65,14 +65,15 @@ def body_surfaces(d: Description, skel: Any) -> list[BodySurface]:
     return out
 
 
-def contact_surfaces(d: Description, skel: Any, size: float, middle: np.ndarray) -> list[BodySurface]:
-    """Surfaces of a model in space that may touch, on bodies without pictures of their own; a plane as far as the drawing is large."""
+def contact_surfaces(d: Description, skel: Any, walls: bool, size: float, middle: np.ndarray) -> list[BodySurface]:
+    """Surfaces of a model in space that may touch, on bodies without pictures of their own: planes, as far as the drawing is large, or all
+    others."""
     out: list[BodySurface] = []
     if d.planar:
         return out
     pictured = {b.name for b in d.bodies if b.visuals}
     for spot in contact.spots(d):
-        if spot.body not in pictured:
+        if spot.body not in pictured and spot.surface.wall is walls:
             shape, half, R, at = _solid(spot, size, middle)
             out.append(BodySurface(spot.body, skel.node(spot.body), primitive(shape, half).moved(R, at, np.ones(3)), ""))
     return out
