@@ -4,8 +4,8 @@ A method is a file with a table (`problem.Method`) and a line in `integration.IN
 a run (`run_state`), as plain Python, and run as such or as machine code, for one run or for eight at a time: `stages` (the equations,
 stages of explicit and Rosenbrock methods), `step` (a step and its size), `break_points` and `step_output` (samples and events),
 `stop_rests` (rigid stops that hold), `time_loop` (all steps, and many runs). `integration` runs them, `parallel_runs` many at a time.
-`environment_steps` and `environments` do single steps of many states under inputs that a program gives from call to call. `contact` has
-Coulomb's law.
+`environment_steps` and `environments` do single steps of many states under inputs that a program gives from call to call, `midpoint` those
+with impulses, on the memory of `environment_state`. `contact` has Coulomb's law.
 """
 
 from linkwright.integrators.integration import INTEGRATORS, integrate, method_of

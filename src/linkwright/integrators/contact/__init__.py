@@ -6,6 +6,7 @@
 problem.py         blocks of rows, memory, residual         gauss_seidel.py   the exact answer for one block; sweeps of it over all
 newton.py          semi-smooth Newton, proximal             admm.py           alternating directions, for ill-conditioned W
 solver.py          the order in which these are tried       one_sided.py      of rows that push, an independent set
+search.py          what the ladder leaves, from other starts
 states.py          which contacts open, stick or slip, and whether that is the only answer
 
 All is written in the subset of Python that `compiler.record_loops` makes machine code of, without allocation. The law is not
