@@ -11,7 +11,7 @@ import numpy as np
 from linkwright import joints
 from linkwright.compiler.graph import TraceGraph
 from linkwright.compiler.native import NativeCode
-from linkwright.errors import UsageError, counted
+from linkwright.errors import UsageError, counted, listing
 from linkwright.integrators import Problem, StepKernel
 from linkwright.integrators.environments import MIDPOINT, Environments, OneSided, scheme_of
 from linkwright.integrators.problem import Tableau
@@ -108,6 +108,12 @@ def one_sided_rows(core: Compiled, given: Collection[str] = ()) -> OneSidedRows:
     rubbing = tuple(EffortRow(x.name, "" if isinstance(x.by_load, float | int) and x.by_load == 0.0 else x.joint) for x in rubs)
     if not touches:
         return OneSidedRows(ends, rubbing=rubbing)
+    if rubbing and not core.description.planar:
+        names = listing([f"'{x.coordinate}'" for x in rubbing])
+        raise UsageError(
+            f"steps with touches in space have no friction in joints, and {names} rub. Take the friction out, or use runs of events.",
+            name=rubbing[0].coordinate,
+        )
     g, J = contact_gaps(skel, core.start.q)["g"], contact_terms(skel, core.start.q, core.start.v)["J"]
     return OneSidedRows(ends, len(touches), len(J) // len(g), rubbing)
 

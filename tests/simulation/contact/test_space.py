@@ -78,6 +78,22 @@ def test_equal_steps_give_the_same_motion_and_friction():
     np.testing.assert_allclose(found["step.friction"][1:200], 0.3 * G, rtol=1e-9)
 
 
+def test_a_block_that_falls_on_a_corner_comes_to_rest_by_equal_steps():
+    """Impacts and what is lifted out of the floor, in space: it ends flat on one of its faces, without a speed."""
+    q = np.array([1.0, 0.1, 0.2, 0.0])
+    system = lw.compile(lw.load(block(mu=0.3)))
+    start = system.state(np.array([*q / np.linalg.norm(q), 0.0, 0.0, 0.5]), np.array(NONE))
+    found = system.simulate(start, 1.0, contact="stepping", step=1e-3)
+    assert found["b.O.z"][-1] == pytest.approx(0.1, abs=1e-11) and np.abs(found.v[-1]).max() < 1e-12
+    assert found.certificate.touch_depth < 1e-11  # of steps, 1e-12 of the size
+
+
+def test_steps_in_space_refuse_friction_in_joints():
+    model = gripper(0.5, 12.0) | {"friction": {"L": {"mu": 0.1}}}
+    with refused(UsageError, name="L"):
+        lw.load(model).simulate(0.1, contact="stepping", step=1e-3)
+
+
 def coin(radius: float, lean: float, turns: float) -> tuple[np.ndarray, np.ndarray]:
     """Angular velocity and velocity of the center of a thin coin that rolls in a steady circle, its axis leaning from the vertical, by the
     balance of moments about its center: dL/dt = a x m (dv/dt + g), all of them turning about the vertical."""

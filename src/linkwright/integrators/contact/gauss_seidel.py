@@ -74,6 +74,9 @@ def one(c: Contacts, i: int) -> int:
         return 1
     if c.kind[i] == PLANAR:
         return planar(c, c.mu[i])
+    if not c.own[4] + c.own[8] > 0.0:  # its tangents are out of the problem: a push out of the depth
+        c.own[P] = -c.own[B] / c.own[0]
+        return 1
     return spatial(c, c.mu[i])
 
 
