@@ -301,12 +301,14 @@ class Kernels:
         fallback = None if by else self.fallbacks.get(name)  # a limit in a singular position has no derivative
         return Kernel(asked, program, parts, names, defaults, fallback, self.engine)
 
-    def coordinate_motion(self, coordinates: Sequence[str], drives: Sequence[str], reads: Mapping[str, Any]) -> CoordinateMotion:
+    def coordinate_motion(
+        self, coordinates: Sequence[str], drives: Sequence[str], reads: Mapping[str, Any], touching: Sequence[int] = ()
+    ) -> CoordinateMotion:
         """The equations of motion in independent coordinates with functions of the instant, all with exact derivatives."""
         from linkwright.kernels.coordinate_motion import CoordinateMotion
 
         self.need_masses()
-        return CoordinateMotion(self, tuple(coordinates), tuple(drives), dict(reads))
+        return CoordinateMotion(self, tuple(coordinates), tuple(drives), dict(reads), tuple(touching))
 
     @cached_property
     def rows(self) -> LoopRows:

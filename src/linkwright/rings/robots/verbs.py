@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from linkwright.api import Names, argument_types
@@ -85,6 +85,7 @@ class MechanismVerbs:
         *,
         start: Mapping[str, Any] | State | None = None,
         duration: float | str | None = None,
+        phases: Sequence[Mapping[str, Any]] | None = None,
         limits: Mapping[str, Any] | None = None,
         drives: Names | None = None,
         coordinates: Names | None = None,
@@ -108,6 +109,8 @@ class MechanismVerbs:
             Value at the start: 'A=30 deg', 'A.v=1 rad/s' (default: the start of the model).
         duration : float or str, optional
             Duration of the motion (or its range, '0.5..2 s'). Least effort and least energy need it.
+        phases : sequence of mapping, optional
+            Phases in order with the contacts that are held in each: {'hold': 'foot', 'duration': '0.1..0.3 s'}. Both may be left out.
         limits : mapping, optional
             Limit by name: a largest value of a channel or pattern ('*.torque=1.5 N m'), or a range ('A=-90..90 deg'). Channels are
             efforts, speeds, positions, pin loads and any other with derivatives.
@@ -116,7 +119,8 @@ class MechanismVerbs:
         coordinates : sequence of str, optional
             Independent joints or cylinders in which the motion is computed (default: chosen, drives first).
         periodic : bool or mapping, default False
-            The end is the start. A mapping has what coordinates advance in a period: 'A=360 deg'.
+            The end is the start. A mapping has what coordinates advance in a period ('A=360 deg'), 'free', or the
+            coordinate whose start it ends in, of a mirrored gait: 'left=right'.
         steps : int, default 40
             Number of equal steps: intervals of the first mesh.
         guess : Trajectory or OptimalMotion, optional
@@ -145,7 +149,7 @@ class MechanismVerbs:
         from linkwright.rings.robots.optimal import optimal
 
         return optimal(
-            self.system, goal, to, start=start, duration=duration, limits=limits, drives=drives, coordinates=coordinates,
+            self.system, goal, to, start=start, duration=duration, phases=phases, limits=limits, drives=drives, coordinates=coordinates,
             periodic=periodic, steps=steps, guess=guess, tolerance=tolerance, progress=progress,
         )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 request           states, limits and goals by name, as numbers
 states_on_loops   positions on the loops by independent coordinates, and the equations there
+contact_phases    phases in which contacts are held, with impacts between them
 transcription     direct collocation: the nonlinear program of a motion on a mesh
 interior_point    its solution
 search            first guess, finer meshes, arcs between jumps
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import System, Trajectory, UsageError
+from linkwright.rings.robots.optimal.contact_phases import READS, Schedule, schedule_of
 from linkwright.rings.robots.optimal.interior_point import Solution
 from linkwright.rings.robots.optimal.request import Ends, Limits, Setting, duration_of, ends_of, goal_of, intervals, limits_of
 from linkwright.rings.robots.optimal.result import OptimalMotion, optimal_motion
@@ -35,6 +37,7 @@ def optimal(
     *,
     start: Any,
     duration: Any,
+    phases: Any,
     limits: Any,
     drives: Any,
     coordinates: Any,
@@ -46,20 +49,22 @@ def optimal(
 ) -> OptimalMotion:
     """See `Mechanism.optimal`."""
     wanted, count = goal_of(goal), intervals(steps)
-    span = duration_of(wanted, duration)
     if not (isinstance(tolerance, (int, float)) and 0.0 < tolerance < 1.0):
         raise UsageError(f"tolerance is a number between 0 and 1, not {tolerance!r}.", name="tolerance", value=tolerance)
     setting = Setting.of(system, start, drives, coordinates)
+    schedule = schedule_of(setting.core, phases, setting.start, bool(periodic) and start is None)
+    span = duration_of(wanted, duration) if schedule is None else schedule.whole(duration)
     ends, allowed = ends_of(setting, start, to, periodic), limits_of(setting, limits)
-    task = _task(setting, wanted, ends, allowed, span)
+    task = _task(setting, wanted, ends, allowed, span, schedule)
     _need_ends_inside(setting, task, allowed)
     seconds = None if wanted == "time" else 0.5 * (span[0] + span[1]) if span[1] < 1e3 else None
     said = progress or (lambda text: None)
     if guess is None:
-        begin = first_guess(task, setting.values(setting.start), setting.start.q, ends.target, count, seconds)
+        begin = first_guess(task, setting.values(setting.start), setting.start.q, _target(setting, ends, schedule), count, seconds)
     else:
         begin = guess_of(task, _motion_of(guess), setting.coordinates, setting.drives, count)
-    begin.durations = np.clip(begin.durations, *span)
+    if schedule is None:
+        begin.durations = np.clip(begin.durations, *span)
     found = best_motion(task, begin, count, float(tolerance), said)
     if isinstance(found, Solution):
         raise _refused(setting, task, allowed, begin, found, count)
@@ -75,6 +80,14 @@ def optimal(
     return optimal_motion(setting, str(goal), allowed, found, float(tolerance))
 
 
+def _target(setting: Setting, ends: Ends, schedule: Schedule | None) -> Any:
+    """Coordinates to which a first guess goes: where the end is, or what a gait advances."""
+    if ends.target is not None or schedule is None or ends.advance is None:
+        return ends.target
+    f = len(setting.coordinates)
+    return setting.values(setting.start)[:f] + np.nan_to_num(ends.advance[:f])
+
+
 def _motion_of(guess: Any) -> Trajectory:
     found = getattr(guess, "trajectory", guess)
     if not isinstance(found, Trajectory):
@@ -82,10 +95,11 @@ def _motion_of(guess: Any) -> Trajectory:
     return found
 
 
-def _task(setting: Setting, goal: str, ends: Ends, allowed: Limits, span: tuple[float, float]) -> Task:
+def _task(setting: Setting, goal: str, ends: Ends, allowed: Limits, span: tuple[float, float], schedule: Schedule | None) -> Task:
     f, p = len(setting.coordinates), len(setting.drives)
     reads = {**allowed.reads, **ends.reads}
-    motion = setting.core.kernels.coordinate_motion(setting.coordinates, setting.drives, reads)
+    touching = range(0 if schedule is None else len(schedule.touches))
+    motion = setting.core.kernels.coordinate_motion(setting.coordinates, setting.drives, reads, touching)
     motion.need_steady()
     bound = np.maximum(np.abs(allowed.low[2 * f :]), np.abs(allowed.high[2 * f :]))
     if goal == "time" and not np.isfinite(bound).all():
@@ -95,14 +109,20 @@ def _task(setting: Setting, goal: str, ends: Ends, allowed: Limits, span: tuple[
             name=name,
         )
     weights = _weights(setting, motion, bound)
+    low_z, high_z, scale = allowed.low, allowed.high, None
+    if schedule is not None:
+        weights = np.append(weights, np.full(2 * len(touching), schedule.force))
+        low_z, high_z = np.append(low_z, schedule.least_force), np.append(high_z, np.full(2 * len(touching), np.inf))
+        scale = schedule.scale
     sizes = np.concatenate([setting.sizes, setting.sizes, weights])
-    points = MotionPoints(LoopStates(setting.core, setting.coordinates, setting.sizes), motion, sizes)
-    m = len(allowed.reads)
-    low, high = (np.array([x[k] for x in allowed.ranges], dtype=float) for k in (0, 1))
+    points = MotionPoints(LoopStates(setting.core, setting.coordinates, setting.sizes), motion, sizes, scale)
+    m, own = len(allowed.reads), READS * len(touching)
+    low, high = (np.append([x[k] for x in allowed.ranges], np.full(own, end)) for k, end in ((0, -np.inf), (1, np.inf)))
     return Task(
-        points, goal, weights, tuple(range(len(reads), len(reads) + p)) if goal == "energy" else (), tuple(range(m)), low, high,
-        allowed.low, allowed.high, ends.start_low, ends.start_high, ends.end_low, ends.end_high,
-        tuple((m + i, a, b) for i, (a, b) in enumerate(ends.ranges)), ends.advance, span,
+        points, goal, weights, p, tuple(range(len(reads), len(reads) + p)) if goal == "energy" else (),
+        (*range(m), *range(len(reads) + p, len(reads) + p + own)), low, high,
+        low_z, high_z, ends.start_low, ends.start_high, ends.end_low, ends.end_high,
+        tuple((m + i, a, b) for i, (a, b) in enumerate(ends.ranges)), ends.advance, ends.partner, span, schedule,
     )  # fmt: skip
 
 
@@ -112,8 +132,8 @@ def _weights(setting: Setting, motion: Any, bound: np.ndarray) -> np.ndarray:
         return bound
     f = len(setting.coordinates)
     st = setting.start
-    found = motion.values(st.q[None], np.zeros((1, f)), np.zeros((1, len(setting.drives))), slopes=True)
-    G = np.abs(found["D"][0, :f, 2 * f :]) / setting.sizes[:, None]
+    found = motion.values(st.q[None], np.zeros((1, f)), np.zeros((1, len(setting.drives) + 2 * len(motion.touching))), slopes=True)
+    G = np.abs(found["D"][0, :f, 2 * f : 2 * f + len(setting.drives)]) / setting.sizes[:, None]
     typical = 10.0  # 1/s^2: a radian in half a second
     size = typical / np.maximum(G.max(axis=0), 1e-12)
     return np.where(np.isfinite(bound), bound, np.full(len(bound), float(np.max(size))))
@@ -133,7 +153,7 @@ def _need_ends_inside(setting: Setting, task: Task, allowed: Limits) -> None:
 def _too_heavy(setting: Setting, task: Task, allowed: Limits, begin: MotionIterate) -> str:
     """Efforts that rest at the start or at the end needs, if they are beyond a limit; of as many drives as degrees of freedom."""
     f, out = task.n // 2, ""
-    if task.p != f:
+    if task.p != f or task.schedule is not None:
         return out
     for what, q in (("start", begin.q[:1]), ("end of the first guess", begin.q[-1:])):
         found = task.points.motion.values(q, np.zeros((1, f)), np.zeros((1, f)), slopes=True)
@@ -148,7 +168,7 @@ def _too_heavy(setting: Setting, task: Task, allowed: Limits, begin: MotionItera
 def _refused(setting: Setting, task: Task, allowed: Limits, begin: Any, failed: Solution, count: int) -> UsageError:
     """Why no motion was found: what is used up, and the duration that would do."""
     more = _too_heavy(setting, task, allowed, begin)
-    if task.goal != "time" and np.isfinite(task.z_high[task.n :]).all():
+    if task.goal != "time" and task.schedule is None and np.isfinite(task.z_high[task.n :]).all():
         least = replace(task, goal="time", power=(), duration=(1e-4, 1e4))
         found = best_motion(least, begin, count, 1e-2, lambda text: None)
         if isinstance(found, Found) and found.goal > task.duration[1]:

@@ -203,6 +203,7 @@ class Ends:
     reads: Mapping[str, Callable[[Any], Any]]
     ranges: Sequence[tuple[float, float]]
     advance: Array | None
+    partner: Array | None  # of coordinates and speeds at the end: those at the start that they are compared with
     target: Array | None  # coordinates at the end, where they are known: of the first guess
 
 
@@ -210,19 +211,19 @@ def ends_of(setting: Setting, start: Any, to: Any, periodic: Any) -> Ends:
     """Where a motion begins and ends."""
     n, here = 2 * len(setting.coordinates), setting.values(setting.start)
     start_low, start_high, end_low, end_high = here.copy(), here.copy(), np.full(n, -np.inf), np.full(n, np.inf)
-    advance = _advance(setting, periodic)
+    advance, partner = _advance(setting, periodic)
     if advance is not None and start is None:
         start_low, start_high = np.full(n, -np.inf), np.full(n, np.inf)
-        begin = ~np.isfinite(advance) | (advance != 0.0)
+        begin = np.isfinite(advance) & (advance != 0.0)
         begin[n // 2 :] = False
         start_low[begin] = start_high[begin] = here[begin]  # a motion that advances by a turn may begin anywhere: where it is drawn
     if to is None:
         if advance is None:
             raise UsageError("an optimal motion needs an end: to={'A': '90 deg'}, or periodic=True.", name="to")
-        return Ends(start_low, start_high, end_low, end_high, {}, (), advance, None)
+        return Ends(start_low, start_high, end_low, end_high, {}, (), advance, partner, None)
     if isinstance(to, State):
         there = setting.values(to)
-        return Ends(start_low, start_high, there, there.copy(), {}, (), advance, there[: n // 2])
+        return Ends(start_low, start_high, there, there.copy(), {}, (), advance, partner, there[: n // 2])
     if not isinstance(to, Mapping) or not to:
         raise UsageError(f"to is a State, or values by name such as {{'A': '90 deg', 'A.v': '0 rad/s'}}, not {to!r:.60}.", name="to")
     reads: dict[str, Callable[[Any], Any]] = {}
@@ -231,7 +232,7 @@ def ends_of(setting: Setting, start: Any, to: Any, periodic: Any) -> Ends:
         end_low[n // 2 :] = end_high[n // 2 :] = 0.0  # at rest, if nothing is said
     for name, value in to.items():
         _end(setting, str(name), value, (end_low, end_high), reads, spans)
-    return Ends(start_low, start_high, end_low, end_high, reads, spans, advance, _target(setting, to, end_low, end_high))
+    return Ends(start_low, start_high, end_low, end_high, reads, spans, advance, partner, _target(setting, to, end_low, end_high))
 
 
 def _end(
@@ -280,13 +281,14 @@ def _target(setting: Setting, to: Mapping[str, Any], low: Array, high: Array) ->
     return out
 
 
-def _advance(setting: Setting, periodic: Any) -> Array | None:
-    """End minus start of coordinates and speeds of a periodic motion; NaN where nothing is asked."""
+def _advance(setting: Setting, periodic: Any) -> tuple[Array | None, Array | None]:
+    """End minus start of coordinates and speeds of a periodic motion, NaN where nothing is asked; and the ones at the start that count."""
     if periodic is None or periodic is False:
-        return None
-    out = np.zeros(2 * len(setting.coordinates))
+        return None, None
+    f = len(setting.coordinates)
+    out, partner = np.zeros(2 * f), np.arange(2 * f)
     if periodic is True:
-        return out
+        return out, partner
     if not isinstance(periodic, Mapping):
         raise UsageError(
             f"periodic is True, or what coordinates advance in a period such as {{'A': '360 deg'}}, not {periodic!r:.60}.", name="periodic"
@@ -294,8 +296,14 @@ def _advance(setting: Setting, periodic: Any) -> Array | None:
     for name, value in periodic.items():
         if name not in setting.coordinates:
             raise UsageError(f"periodic: '{name}' is no coordinate of this motion.", nearest(str(name), setting.coordinates, "Coordinates"))
-        out[setting.coordinates.index(name)] = setting.range(str(name), value, "periodic")[0]
-    return out
+        i = setting.coordinates.index(name)
+        if value in setting.coordinates:  # mirrored: the left leg ends as the right one began
+            partner[i], partner[f + i] = setting.coordinates.index(value), f + setting.coordinates.index(value)
+        elif value == FREE:
+            out[i] = np.nan
+        else:
+            out[i] = setting.range(str(name), value, "periodic")[0]
+    return out, partner
 
 
 def duration_of(goal: str, given: Any) -> tuple[float, float]:

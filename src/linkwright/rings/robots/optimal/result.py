@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 import numpy as np
 
 from linkwright.api import Result, State, Table, Trajectory, calls_explained, check_results, counted, drives, records
+from linkwright.rings.robots.optimal.contact_phases import READS
 from linkwright.rings.robots.optimal.request import Limits, Setting
 from linkwright.rings.robots.optimal.search import Found
 from linkwright.rings.robots.time_optimal.limited_terms import forces_of, value_of
@@ -23,6 +24,16 @@ if TYPE_CHECKING:
     from linkwright.rings.studio.plots.common_parts import PlotOptions
 
 MET = 1e-6  # share of a limit by which a motion may exceed it at its samples
+
+
+class MotionPhase(NamedTuple):
+    """A phase of a motion with scheduled contacts: what is held, when, and the impact at its beginning."""
+
+    contacts: tuple[str, ...]
+    start: float
+    end: float
+    impulses: dict[str, float]  # normal impulse by contact, N s
+    lost: float  # energy that the impact takes, J
 
 
 class Replay(NamedTuple):
@@ -54,6 +65,7 @@ class OptimalMotion(Result):
     before: np.ndarray = field(repr=False)  # accelerations of the coordinates before the samples, where they jump
     after: np.ndarray = field(repr=False)
     start: State = field(repr=False)
+    phases: tuple[MotionPhase, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -134,7 +146,7 @@ class OptimalMotion(Result):
         limits = [{"name": x.name, "share": share, "t": t} for x, share, t in self._uses]
         return {
             "goal": self.goal, "value": self.value, "time": self.time, "ok": bool(self.ok), "limits": limits, "residuals": self.residuals,
-            "mesh_error": self.mesh_error, "iterations": self.iterations, "switches": list(self.switches), "notes": list(self.notes),
+            "phases": [x._asdict() for x in self.phases], "mesh_error": self.mesh_error, "iterations": self.iterations, "switches": list(self.switches), "notes": list(self.notes),
             "t": [float(x) for x in self.t],
         }  # fmt: skip
 
@@ -148,6 +160,12 @@ class OptimalMotion(Result):
         heads = [("limit", ""), ("allowed", ""), ("used", "%", ".2f"), ("at t", "s", ".4f")]
         return Table.of(heads, [(x.name, x.range, 100.0 * share, t) for x, share, t in self._uses], "limits", self.notes)
 
+    def phase_table(self) -> Table:
+        """Return a row for each phase: contacts that are held, times, and the impact at its beginning."""
+        heads = [("held", ""), ("from", "s", ".4f"), ("to", "s", ".4f"), ("impulse", "N s", ".4g"), ("energy lost", "J", ".4g")]
+        rows = [(", ".join(x.contacts) or "none", x.start, x.end, sum(x.impulses.values()), x.lost) for x in self.phases]
+        return Table.of(heads, rows, "phases")
+
     def __repr__(self) -> str:
         return f"<OptimalMotion {self.goal!r}: {self.time:.6g} s, {counted(len(self.t), 'sample')}>"
 
@@ -155,7 +173,7 @@ class OptimalMotion(Result):
         unit = {"least time": "s", "least effort": "s of full effort", "least energy": "J"}[self.goal]
         head = f"{self.goal}: {self.time:.6g} s, goal {self.value:.6g} {unit}, optimal to {self.residuals['optimality']:.1e}"
         evidence = f"{counted(self.iterations, 'step')}, error between nodes {self.mesh_error:.1e}"
-        table = [self.table().text()] if self.limits else []
+        table = [x.text() for x, there in ((self.phase_table(), self.phases), (self.table(), self.limits)) if there]
         return "\n".join([f"{head}, {evidence}", *table, *(f"note: {x}" for x in self.notes)])
 
     def plot(self, what: Any = None, path: str | os.PathLike[str] | None = None, **options: Unpack[PlotOptions]) -> Figure | Path:
@@ -183,10 +201,13 @@ def optimal_motion(setting: Setting, goal: str, allowed: Limits, found: Found, t
         u = m.z[place, task.n + i]
         columns[f"{name}.{kind}"] = records.Column(u, kind)
         columns[f"{name}.power"] = records.Column(out["reads"][place, len(task.points.motion.reads) + i], "power")
+    phases = () if task.schedule is None else _phases(setting, found, nodes)
+    columns |= _touch_columns(found, place)
+    arrays = {f"{records.CONTACT}{body}": out["wrenches"][place, i] for i, body in enumerate(task.points.motion.touched)}
     settings = {"goal": goal, "end": float(t[-1]), "drive": {}}
     c = Trajectory(
         skel, t, q, v, a, refs[1:], drive=setting.drives[0], system=setting.system, drives=setting.drives, columns=columns,
-        arrays={"lam": lam}, settings=settings, loops=setting.core.loops,
+        arrays={"lam": lam, **arrays}, settings=settings, events=_events(phases), loops=setting.core.loops,
     )  # fmt: skip
     efforts = {name: _linear(nodes, m.u[:, 0, i], m.u[:, 1, i]) for i, name in enumerate(setting.drives)}
     residuals = found.solution.residuals
@@ -198,14 +219,64 @@ def optimal_motion(setting: Setting, goal: str, allowed: Limits, found: Found, t
     start = State(skel, m.q[0].copy(), out["v"][0].copy(), refs[1], 0.0)
     return OptimalMotion(
         goal, found.goal, c, allowed.every, setting.coordinates, evidence, worst, tolerance, found.iterations,
-        _switches(found, nodes), efforts, before, out["f"][place][:, :f], start, tuple(notes),
+        _switches(found, nodes), efforts, before, out["f"][place][:, :f], start, phases, tuple(notes),
     )  # fmt: skip
 
 
 def _switches(found: Found, nodes: np.ndarray) -> tuple[float, ...]:
     """Times at which an effort jumps by a tenth of its size or more."""
-    jump = np.abs(found.motion.u[1:, 0] - found.motion.u[:-1, 1]) / found.task.weights
+    jump = np.abs(found.motion.u[1:, 0] - found.motion.u[:-1, 1]) * found.task.share
     return tuple(float(x) for x in nodes[1:-1][(jump > 0.1).any(axis=1)])
+
+
+def _phases(setting: Setting, found: Found, nodes: np.ndarray) -> tuple[MotionPhase, ...]:
+    """Phases with their impacts: what an impact takes is half the impulses times the speeds before and after it, with changed sign."""
+    m, phase, schedule, f = found.motion, found.mesh.phase, found.task.schedule, found.task.n // 2
+    assert schedule is not None
+    out, count = [], len(schedule.touches)
+    blows = {int(k): i for i, k in enumerate(m.struck)}
+    for a, x in enumerate(schedule.phases):
+        where = np.flatnonzero(phase == a)
+        k, impulses, lost = int(where[0]), {}, 0.0
+        names = tuple(schedule.names[i] for i in sorted(x.held))
+        if k in blows:
+            P, speeds = m.impulses[blows[k]], []
+            for w in (m.x[k, f:], m.after[blows[k]]):
+                z = np.concatenate([m.x[k, :f], w, np.zeros(found.task.p)])[None]
+                reads = found.task.points.at(z, m.q[k][None], slopes=False)["reads"][0, -READS * count :]
+                speeds.append((reads / schedule.scale).reshape(count, READS)[:, 1:3].ravel())
+            impulses = {schedule.names[i]: float(P[2 * i]) for i in sorted(x.held)}
+            lost = float(-0.5 * P @ (speeds[0] + speeds[1]))
+        out.append(MotionPhase(names, float(nodes[k]), float(nodes[where[-1] + 1]), impulses, lost))
+    return tuple(out)
+
+
+def _events(phases: tuple[MotionPhase, ...]) -> tuple[records.RunEvent, ...]:
+    """Where a contact closes or opens."""
+    out, before = [], set[str]()
+    for x in phases:
+        for name in sorted(before - set(x.contacts)):
+            out.append(records.RunEvent(x.start, f"{name} leaves", {}))
+        for name in sorted(set(x.contacts) - before):
+            out.append(records.RunEvent(x.start, f"{name} touches", {"energy lost": x.lost}))
+        before = set(x.contacts)
+    return tuple(out)
+
+
+def _touch_columns(found: Found, place: np.ndarray) -> dict[str, records.Column]:
+    """Force, friction and state of every contact at the samples."""
+    task, m = found.task, found.motion
+    out: dict[str, records.Column] = {}
+    if task.schedule is None:
+        return out
+    z, phase = m.z[place], np.tile(found.mesh.phase, 3)[place]
+    for i, name in enumerate(task.schedule.names):
+        at = task.n + task.drives + 2 * i
+        states = np.array([1.0 if i in x.held else 0.0 for x in task.schedule.phases])
+        out[f"{name}.force"] = records.Column(z[:, at], "force")
+        out[f"{name}.friction"] = records.Column(z[:, at + 1], "force")
+        out[f"{name}.state"] = records.Column(states[phase], "none")
+    return out
 
 
 def _linear(t: np.ndarray, first: np.ndarray, last: np.ndarray) -> Piecewise:

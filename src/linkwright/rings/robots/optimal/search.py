@@ -54,7 +54,7 @@ def best_motion(task: Task, start: MotionIterate, count: int, tolerance: float, 
     if isinstance(found, Solution):
         return found
     total = found.iterations
-    if task.goal != "effort":
+    if task.goal != "effort" and task.schedule is None:
         found = _in_arcs(found, count, said)
         total = found.iterations
     for k in range(1, ROUNDS):
@@ -72,10 +72,10 @@ def best_motion(task: Task, start: MotionIterate, count: int, tolerance: float, 
 
 def _first(task: Task, start: MotionIterate, count: int, said: Callable[[str], None]) -> Found | Solution:
     """The motion on even intervals; if the search fails, from the motion on half as many."""
-    program, solution = _solved(task, Mesh.even(count), start, said, MOST_ITERATIONS)
+    program, solution = _solved(task, task.mesh(count), start, said, MOST_ITERATIONS)
     if solution.converged:
         return _found(task, program, solution, solution.iterations, 1)
-    if count % 2 or count < COARSEST:
+    if count % 2 or count < COARSEST or task.schedule is not None:
         return solution
     half = _first(task, coarse(task, start), count // 2, said)
     if isinstance(half, Solution):
@@ -112,15 +112,21 @@ def first_guess(task: Task, here: Array, q: Array, target: Array | None, count: 
     """A quintic motion from the start to the target, with the efforts that it needs as far as the drives can give them."""
     f = task.n // 2
     there = here[:f] if target is None else target
-    N = count
-    s = np.linspace(0.0, 1.0, 2 * N + 1)
+    mesh = task.mesh(count)
+    parts = _parts(task, mesh, seconds)
+    s = _places(mesh, parts)
     law = s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
     theta = here[:f] + law[:, None] * (there - here[:f])
     every, lost = task.points.states.along(theta, here[:f], q)
     if lost is not None:  # the straight way leaves the workspace: stay where the start is
-        theta, every = spread(here[:f], 2 * N + 1), spread(q, 2 * N + 1)
+        theta, every = spread(here[:f], len(s)), spread(q, len(s))
     d1, d2 = 30.0 * s**2 * (1.0 - s) ** 2, 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s)
     way = there - here[:f] if lost is None else np.zeros(f)
+    if task.schedule is not None:
+        T = float(parts.sum())
+        u = task.schedule.standing(mesh.phase, task.drives)
+        x = np.concatenate([theta, d1[:, None] * way / T], axis=1)
+        return iterate(task, x[::2], x[1::2], u, parts, (every[::2], every[1::2]), mesh)
     tried = [seconds] if seconds is not None else list(np.geomspace(0.02, 40.0, 34))
     for T in tried:
         w = d1[:, None] * way / T
@@ -135,6 +141,19 @@ def first_guess(task: Task, here: Array, q: Array, target: Array | None, count: 
     u = np.clip(u, task.z_low[task.n :], task.z_high[task.n :])
     x = np.concatenate([theta, w], axis=1)
     return iterate(task, x[::2], x[1::2], np.stack([u[:-2:2], u[2::2]], axis=1), np.array([T]), (every[::2], every[1::2]))
+
+
+def _parts(task: Task, mesh: Mesh, seconds: float | None) -> Array:
+    """Durations of the phases of a first guess."""
+    return np.ones(mesh.phases) if task.schedule is None else task.schedule.guess(seconds)
+
+
+def _places(mesh: Mesh, durations: Array) -> Array:
+    """Nodes and middles as parts of the duration."""
+    nodes = mesh.times(durations)
+    out = np.empty(2 * len(nodes) - 1)
+    out[::2], out[1::2] = nodes, 0.5 * (nodes[1:] + nodes[:-1])
+    return out / nodes[-1]
 
 
 def _inside(task: Task, w: Array, u: Array) -> bool:
@@ -156,31 +175,42 @@ def _efforts(task: Task, theta: Array, w: Array, a: Array, q: Array) -> Array:
     return out
 
 
-def iterate(task: Task, x: Array, middle: Array, u: Array, durations: Array, q: tuple[Array, Array]) -> MotionIterate:
-    """A motion with known positions at nodes and middles."""
+def iterate(
+    task: Task, x: Array, middle: Array, u: Array, durations: Array, q: tuple[Array, Array], mesh: Mesh | None = None, first: Array | None = None
+) -> MotionIterate:
+    """A motion with known positions at nodes and middles. mesh and first ends of its intervals: of a motion with impacts."""
     f = task.n // 2
     theta = np.concatenate([x[:-1, :f], middle[:, :f], x[1:, :f]])
-    return MotionIterate(x, middle, u, durations, np.concatenate([q[0][:-1], q[1], q[0][1:]]), theta)
+    out = MotionIterate(x, middle, u, durations, np.concatenate([q[0][:-1], q[1], q[0][1:]]), theta)
+    if task.schedule is not None and mesh is not None:
+        out.struck = task.schedule.struck(mesh.phase)
+        out.after = (x[:-1] if first is None else first)[out.struck, f:]
+        out.impulses = np.zeros((len(out.struck), task.p - task.drives))
+    return out
 
 
 def guess_of(task: Task, c: Trajectory, names: tuple[str, ...], drives: tuple[str, ...], count: int) -> MotionIterate:
     """A motion that somebody gives as the first guess, at the places of a mesh over its duration."""
     if len(c) < 2 or not float(c.t[-1]) > float(c.t[0]):
         raise UsageError("guess is a motion with two samples or more, such as a run.", name="guess")
-    s, t = np.linspace(0.0, 1.0, 2 * count + 1), (c.t - c.t[0]) / (c.t[-1] - c.t[0])
+    mesh, seconds = task.mesh(count), float(c.t[-1] - c.t[0])
+    parts = _parts(task, mesh, seconds)
+    s, t = _places(mesh, parts), (c.t - c.t[0]) / seconds
 
     def column(name: str) -> Array:
         return np.interp(s, t, np.asarray(c[name], dtype=float)) if name in c.channels else np.zeros(len(s))
 
     x = np.stack([column(n) for n in (*names, *(f"{n}.v" for n in names))], axis=1)
-    u = np.stack([column(next((k for k in (f"{n}.torque", f"{n}.force") if k in c.channels), "")) for n in drives], axis=1)
+    efforts = [next((k for k in (f"{n}.torque", f"{n}.force") if k in c.channels), "") for n in drives]
+    efforts += [f"{n}.{k}" for n in (task.schedule.names if task.schedule else ()) for k in ("force", "friction")]
+    u = np.stack([column(name) for name in efforts], axis=1)
     f = len(names)
     q, lost = task.points.states.along(x[:, :f], x[0, :f], np.asarray(c.q[0]))
     if lost is not None:
         raise UsageError("guess: the loops do not close on this motion. It belongs to another mechanism or assembly mode.", name="guess")
-    durations = np.array([float(np.clip(c.t[-1] - c.t[0], *task.duration))])
+    durations = parts if task.schedule else np.array([float(np.clip(seconds, *task.duration))])
     u = np.clip(u, task.z_low[task.n :], task.z_high[task.n :])
-    return iterate(task, x[::2], x[1::2], np.stack([u[:-2:2], u[2::2]], axis=1), durations, (q[::2], q[1::2]))
+    return iterate(task, x[::2], x[1::2], np.stack([u[:-2:2], u[2::2]], axis=1), durations, (q[::2], q[1::2]), mesh)
 
 
 def coarse(task: Task, m: MotionIterate) -> MotionIterate:
@@ -211,7 +241,7 @@ def mesh_errors(task: Task, mesh: Mesh, m: MotionIterate) -> Array:
         f_ = task.points.at(z, q, slopes=False)["f"]
         return (h * np.concatenate([x[:, f:], f_], axis=1) / sizes).ravel()
 
-    method = DOP853(rates, 0.0, (m.x[:-1] / sizes).ravel(), 1.0, rtol=1e-11, atol=1e-13)
+    method = DOP853(rates, 0.0, (m.first / sizes).ravel(), 1.0, rtol=1e-11, atol=1e-13)
     for _ in range(MOST_STEPS):
         if method.status != "running":
             break
@@ -238,17 +268,17 @@ def _moved(found: Found, task: Task, mesh: Mesh, parts: Array) -> MotionIterate:
     m = found.motion
     h = (found.mesh.share * m.durations[found.mesh.phase])[:, None]
     rates = _rates(task, m)
-    x0 = _hermite(m, rates, h, k, a)
-    mid = _hermite(m, rates, h, k, 0.5 * (a + b))
-    end = _hermite(m, rates, h, k[-1:], b[-1:])
+    first, mid, last = (_hermite(m, rates, h, k, s) for s in (a, 0.5 * (a + b), b))
     u = np.stack([m.u[k, 0] + s[:, None] * (m.u[k, 1] - m.u[k, 0]) for s in (a, b)], axis=1)
-    x = np.concatenate([x0, end])
+    x = np.concatenate([m.x[:1], last])
     f = task.n // 2
     N = len(found.mesh.share)
-    near = np.concatenate([k, k[-1:]])
+    near = np.concatenate([k[:1], k])
     q, _ = task.points.states.closed(x[:, :f], m.x[:-1, :f][near], m.q[:N][near])
     qm, _ = task.points.states.closed(mid[:, :f], m.x[:-1, :f][k], m.q[:N][k])
-    return iterate(task, x, mid, u, m.durations.copy(), (q, qm))
+    out = iterate(task, x, mid, u, m.durations.copy(), (q, qm), mesh, first)
+    out.impulses = m.impulses
+    return out
 
 
 def _rates(task: Task, m: MotionIterate) -> Array:
@@ -259,7 +289,7 @@ def _rates(task: Task, m: MotionIterate) -> Array:
 
 def _hermite(m: MotionIterate, rates: Array, h: Array, k: Array, s: Array) -> Array:
     s, h = s[:, None], h[k]
-    a, b, d0, d1 = m.x[:-1][k], m.x[1:][k], h * rates[0][k], h * rates[2][k]
+    a, b, d0, d1 = m.first[k], m.x[1:][k], h * rates[0][k], h * rates[2][k]
     return a * (1 + 2 * s) * (1 - s) ** 2 + d0 * s * (1 - s) ** 2 + b * s * s * (3 - 2 * s) - d1 * s * s * (1 - s)
 
 

@@ -75,10 +75,17 @@ class MotionPoints:
     states: LoopStates
     motion: Any  # kernels.coordinate_motion.CoordinateMotion
     sizes: Array  # of z
+    scale: Array | None = None  # factors of the last reads, which are those of contacts
 
     def at(self, z: Array, q: Array, *, slopes: bool = True) -> dict[str, Array]:
         n = len(self.states.coordinates)
-        return self.motion.values(q, z[:, n : 2 * n], z[:, 2 * n :], slopes=slopes)
+        out = self.motion.values(q, z[:, n : 2 * n], z[:, 2 * n :], slopes=slopes)
+        if self.scale is not None:
+            count = len(self.scale)
+            out["reads"][:, -count:] *= self.scale
+            if slopes:
+                out["D"][:, -count:] *= self.scale[:, None]
+        return out
 
     def curvature(self, z: Array, q: Array, D: Array, weights: Array) -> Array:
         """Second derivatives of the weighted sum of f and reads at every state, (rows, nz, nz), from differences of exact first ones."""

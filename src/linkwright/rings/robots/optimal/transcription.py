@@ -6,6 +6,10 @@ interval (linear between them, so that they may jump at nodes), durations of pha
     x_m = (x_k + x_k+1) / 2 + h (F_k - F_k+1) / 8          x_k+1 = x_k + h (F_k + 4 F_m + F_k+1) / 6
 
 q follows theta on the loops at every node and middle, to round-off, and the branch never changes. Everything is dimensionless inside.
+
+Scheduled contacts add their forces to the efforts (`contact_phases`). A closed contact has no speed at the middle and at the end of every
+interval, which determines its forces at both ends, and its gap is zero where it closes. There the speeds jump: x_k is the state before the
+impact, `after` the speeds after it, and both differ by what the impulses P do, df/du P.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from linkwright.api import SAME_NUMBER
+from linkwright.rings.robots.optimal.contact_phases import Schedule
 from linkwright.rings.robots.optimal.states_on_loops import MotionPoints, spread
 
 Array = np.ndarray
@@ -53,7 +58,8 @@ class Task:
 
     points: MotionPoints
     goal: str  # "time", "effort", "energy"
-    weights: Array  # sizes of the efforts: squares of their shares are added up
+    weights: Array  # sizes of the efforts, and of the forces of contacts after them
+    drives: int  # how many are efforts: squares of their shares are added up
     power: tuple[int, ...]  # reads that are the powers of the drives, of the goal "energy"
     limited: tuple[int, ...]  # reads that are limited at all times
     read_low: Array
@@ -66,7 +72,9 @@ class Task:
     end_high: Array
     end_reads: tuple[tuple[int, float, float], ...]  # reads at the end, with their ranges
     advance: Array | None  # periodic: end minus start of coordinates and speeds, NaN where nothing is asked
+    partner: Array | None  # periodic: the coordinate or speed at the start that each one at the end is compared with
     duration: tuple[float, float]
+    schedule: Schedule | None = None
 
     @property
     def n(self) -> int:
@@ -75,6 +83,17 @@ class Task:
     @property
     def p(self) -> int:
         return len(self.weights)
+
+    @cached_property
+    def share(self) -> Array:
+        """One over the size of every effort; zero for forces of contacts, which cost nothing."""
+        return np.where(np.arange(self.p) < self.drives, 1.0 / self.weights, 0.0)
+
+    def mesh(self, count: int) -> Mesh:
+        """Even intervals, as many in every phase of the schedule as its part of the whole, two or more and of even number."""
+        if self.schedule is None:
+            return Mesh.even(count)
+        return Mesh(*self.schedule.intervals(count), self.schedule.held(self.drives))
 
 
 @dataclass(eq=False)
@@ -87,6 +106,17 @@ class MotionIterate:
     durations: Array
     q: Array  # (3 N, nq): first ends, middles, last ends
     theta: Array  # (3 N, f), of q
+    struck: Array = field(default_factory=lambda: np.zeros(0, dtype=int))  # intervals that begin with an impact
+    after: Array = field(default_factory=lambda: np.zeros((0, 0)))  # (impacts, f): speeds there
+    impulses: Array = field(default_factory=lambda: np.zeros((0, 0)))  # (impacts, forces of contacts), N s
+
+    @property
+    def first(self) -> Array:
+        """States at the first ends of the intervals, after impacts: (N, n)."""
+        out = self.x[:-1].copy()
+        if len(self.struck):
+            out[self.struck, out.shape[1] // 2 :] = self.after
+        return out
 
     @property
     def z(self) -> Array:
@@ -94,7 +124,7 @@ class MotionIterate:
         mean = 0.5 * (self.u[:, 0] + self.u[:, 1])
         return np.concatenate(
             [
-                np.concatenate([self.x[:-1], self.u[:, 0]], axis=1),
+                np.concatenate([self.first, self.u[:, 0]], axis=1),
                 np.concatenate([self.middle, mean], axis=1),
                 np.concatenate([self.x[1:], self.u[:, 1]], axis=1),
             ]
@@ -120,6 +150,9 @@ class Collocation:
         self.sizes = np.concatenate([t.points.sizes[:f], t.points.sizes[:f] / self.T0, t.points.sizes[n:]])
         sizes = {"x": (N + 1) * n, "middle": N * n, "u": 2 * N * p, "power": 2 * N * self.energy, "T": self.mesh.phases}
         sizes |= {"slack": 3 * N * len(t.limited), "spare": 3 * N * self.energy, "end": sum(a < b for _, a, b in t.end_reads)}
+        self.struck = np.zeros(0, dtype=int) if t.schedule is None else t.schedule.struck(self.mesh.phase)
+        J, c = len(self.struck), p - t.drives
+        sizes |= {"after": J * f, "impulse": J * c, "cone": J * c}
         ends = np.cumsum([0, *sizes.values()])
         self.spans = {name: slice(int(a), int(b)) for name, a, b in zip(sizes, ends, ends[1:], strict=False)}
         self.count = int(ends[-1])
@@ -130,7 +163,7 @@ class Collocation:
 
     def _power_size(self) -> float:
         t = self.task
-        return float(max(1e-12, np.max(t.weights * np.ones(t.p)) * np.max(self.sizes[: t.n // 2], initial=1.0) / self.T0))
+        return float(max(1e-12, np.max(t.weights[: t.drives], initial=1e-12) * np.max(self.sizes[: t.n // 2], initial=1.0) / self.T0))
 
     # ---------------------------------------------------------------- unknowns
 
@@ -152,16 +185,33 @@ class Collocation:
             out[self.spans["u"]] = efforts.ravel()
             read = (t.read_low if out is low else t.read_high) / np.ones(len(t.limited))
             out[self.spans["slack"]] = spread(read, 3 * N).ravel()
+            out[self.spans["after"]] = spread(every[n // 2 : n], len(self.struck)).ravel()
             out[self.spans["end"]] = [(a if out is low else b) for _, a, b in t.end_reads if a < b]
         low[self.spans["power"]] = low[self.spans["spare"]] = 0.0
         low[self.spans["T"]] = 1e-3 / self.mesh.phases**2 if self.mesh.phases > 1 else t.duration[0] / self.T0
         high[self.spans["T"]] = t.duration[1] / self.T0
+        if t.schedule is not None:
+            self._schedule_bounds(t.schedule, low, high)
         given = np.isfinite(low) & np.isfinite(high)
         ends = np.where(given, low, 0.0), np.where(given, high, 0.0)
         fixed = given & (ends[1] - ends[0] <= SAME_NUMBER * (1.0 + np.abs(ends[1])))
         self.fixed_values = np.where(fixed, 0.5 * (ends[0] + ends[1]), 0.0)
         self.free = np.flatnonzero(~fixed)
         self.lower, self.upper = low[self.free], high[self.free]
+
+    def _schedule_bounds(self, schedule: Schedule, low: Array, high: Array) -> None:
+        """Durations of the phases, gaps and speeds of contacts at every place, and impulses."""
+        spans, t = self.spans, self.task
+        low[spans["T"]], high[spans["T"]] = schedule.durations().T / self.T0
+        reads = schedule.read_ranges(self.mesh.phase, t.advance is not None)  # (2, N, 3, reads of contacts)
+        for out, part in zip((low, high), reads, strict=True):
+            slack = out[spans["slack"]].reshape(self.N, 3, -1)
+            slack[:, :, len(t.limited) - part.shape[2] :] = part
+            out[spans["slack"]] = slack.ravel()
+        held = schedule.held(0)[self.mesh.phase[self.struck]]
+        for out, least in ((low, schedule.least_force), (high, np.inf)):
+            out[spans["impulse"]] = np.where(np.isfinite(held), held, least).ravel()
+        low[spans["cone"]] = [x for k in self.struck for x in schedule.cone_least(int(self.mesh.phase[k]))]
 
     def packed(self, m: MotionIterate) -> Array:
         """The free unknowns of a motion."""
@@ -179,7 +229,21 @@ class Collocation:
             out[self.spans["power"]] = power.ravel()
             out[self.spans["spare"]] = np.maximum(self._three(power) - asked, 0.0).ravel()
         out[self.spans["end"]] = [reads[-1, 2, i] for i, a, b in t.end_reads if a < b]
+        if len(self.struck):
+            out[self.spans["after"]] = (m.after / self.sizes[t.n // 2 : t.n]).ravel()
+            out[self.spans["impulse"]] = (m.impulses / self.impulse_sizes).ravel()
+            out[self.spans["cone"]] = ((m.impulses / self.impulse_sizes) @ self._cones.T).ravel()
         return out[self.free]
+
+    @property
+    def impulse_sizes(self) -> Array:
+        """Sizes of the impulses: what the sizes of the forces do in the whole time."""
+        return self.task.weights[self.task.drives :] * self.T0
+
+    @property
+    def _cones(self) -> Array:
+        """What friction has left of impulses, in both directions of every contact, by impulse."""
+        return np.zeros((0, 0)) if self.task.schedule is None else self.task.schedule.cones
 
     def unpacked(self, x: Array) -> MotionIterate | None:
         """The motion of free unknowns, q on the loops; None where the loops cannot follow."""
@@ -195,7 +259,9 @@ class Collocation:
         q, ok = t.points.states.closed(theta, *self._last)
         if not ok.all():
             return None
-        return MotionIterate(nodes, middle, u, full[self.spans["T"]] * self.T0, q, theta)
+        struck = self.struck, *(full[self.spans[name]].reshape(len(self.struck), -1) for name in ("after", "impulse"))
+        moved = struck[0], struck[1] * self.sizes[f : t.n], struck[2] * self.impulse_sizes
+        return MotionIterate(nodes, middle, u, full[self.spans["T"]] * self.T0, q, theta, *(moved if len(self.struck) else ()))
 
     # ---------------------------------------------------------------- values
 
@@ -206,6 +272,8 @@ class Collocation:
         found = self.task.points.at(m.z, m.q)
         if not np.isfinite(found["D"]).all():
             return None
+        if len(self.struck):
+            self.blows = self.task.points.at(*self._blow_states(m))
         self.at, self.found = m, found
         return self._goal(m), self._rows(m, found)
 
@@ -225,7 +293,7 @@ class Collocation:
         if t.goal == "time":
             return float(m.durations.sum() / self.T0)
         h = self._steps(m) / self.T0
-        a, b = (m.u[:, k] / t.weights for k in (0, 1))
+        a, b = (m.u[:, k] * t.share for k in (0, 1))
         effort = float((h * (a * a + a * b + b * b).sum(axis=1)).sum() / 3.0)
         if t.goal == "effort":
             return effort
@@ -242,8 +310,9 @@ class Collocation:
         t, n = self.task, self.task.n
         h, F = (self._steps(m) / self.T0)[:, None], self._rates(m, found)
         x, middle = m.x / self.sizes[:n], m.middle / self.sizes[:n]
-        whole = x[1:] - x[:-1] - h * np.einsum("i,kin->kn", SIMPSON, F)
-        half = middle - 0.5 * (x[:-1] + x[1:]) - h * np.einsum("i,kin->kn", MIDDLE, F)
+        first = m.first / self.sizes[:n]
+        whole = x[1:] - first - h * np.einsum("i,kin->kn", SIMPSON, F)
+        half = middle - 0.5 * (first + x[1:]) - h * np.einsum("i,kin->kn", MIDDLE, F)
         reads = found["reads"].reshape(3, self.N, -1).transpose(1, 0, 2)
         slack = self.full[self.spans["slack"]].reshape(self.N, 3, -1)
         parts = [np.concatenate([whole, half], axis=1).ravel(), (reads[:, :, list(t.limited)] - slack).ravel()]
@@ -265,10 +334,69 @@ class Collocation:
         out = [reads[-1, 2, i] - (next(free) if a < b else a) for i, a, b in t.end_reads]
         if t.advance is not None:
             asked = np.isfinite(t.advance)
-            out += list(((m.x[-1] - m.x[0] - t.advance) / self.sizes[:n])[asked])
+            out += list(((m.x[-1] - m.x[0][t.partner] - t.advance) / self.sizes[:n])[asked])
         if self._total:
             out.append(m.durations.sum() / self.T0 - t.duration[0] / self.T0)
+        if len(self.struck):
+            out += list(self._blow_rows(m))
         return np.array(out, dtype=float)
+
+    # ---------------------------------------------------------------- impacts
+
+    def _blow_states(self, m: MotionIterate) -> tuple[Array, Array]:
+        """z and q of accelerations that impulses would cause as forces, and of those without: their difference is the jump of the speeds."""
+        t, f = self.task, self.task.n // 2
+        rest = np.zeros((len(self.struck), t.n + t.p))
+        rest[:, :f] = m.x[self.struck, :f]
+        pushed = rest.copy()
+        pushed[:, t.n + t.drives :] = m.impulses
+        return np.concatenate([pushed, rest]), np.concatenate([m.q[self.struck], m.q[self.struck]])
+
+    def _blow_rows(self, m: MotionIterate) -> Array:
+        """Jumps of the speeds, and friction cones of the impulses."""
+        f, J = self.task.n // 2, len(self.struck)
+        jump = m.after - m.x[self.struck, f:] - (self.blows["f"][:J] - self.blows["f"][J:])
+        cone = (m.impulses / self.impulse_sizes) @ self._cones.T - self.full[self.spans["cone"]].reshape(J, -1)
+        return np.concatenate([(jump / self.sizes[f : self.task.n]).ravel(), cone.ravel()])
+
+    def _blow_slopes(self, rows: list[Array], columns: list[Array], values: list[Array], last: int) -> int:
+        t, f, J, c = self.task, self.task.n // 2, len(self.struck), self.task.p - self.task.drives
+        theta = self.spans["x"].start + self.struck[:, None] * t.n + np.arange(f)
+        after = self.spans["after"].start + np.arange(J * f).reshape(J, f)
+        pulse = self.spans["impulse"].start + np.arange(J * c).reshape(J, c)
+        D = self.blows["D"][:, :f] / self.sizes[f : t.n, None]
+        at = last + np.arange(J * f).reshape(J, f)
+        every = [
+            (at, after, np.ones((J, f))), (at, theta + f, -np.ones((J, f))),
+            (at[:, :, None], theta[:, None, :], -(D[:J] - D[J:])[:, :, :f] * self.sizes[:f]),
+            (at[:, :, None], pulse[:, None, :], -D[:J, :, t.n + t.drives :] * self.impulse_sizes),
+        ]  # fmt: skip
+        cone = last + J * f + np.arange(J * c).reshape(J, c)
+        every.append((cone[:, :, None], pulse[:, None, :], np.broadcast_to(self._cones, (J, c, c))))
+        every.append((cone, self.spans["cone"].start + np.arange(J * c).reshape(J, c), -np.ones((J, c))))
+        for i, j, v in every:
+            rows.append(np.broadcast_to(i, v.shape))
+            columns.append(np.broadcast_to(j, v.shape))
+            values.append(v)
+        return last + J * (f + c)
+
+    def _blow_curvature(self, m: MotionIterate, y: Array) -> tuple[Array, Array, Array]:
+        """Places and values of second derivatives of the jumps, by positions and impulses."""
+        t, f, J, c = self.task, self.task.n // 2, len(self.struck), self.task.p - self.task.drives
+        pull = y[len(y) - J * (f + c) : len(y) - J * c].reshape(J, f) / self.sizes[f : t.n]
+        weights = np.zeros((2 * J, self.blows["D"].shape[1]))
+        weights[:J, :f], weights[J:, :f] = -pull, pull
+        z, q = self._blow_states(m)
+        H = t.points.curvature(z, q, self.blows["D"], weights)
+        keep = np.concatenate([np.arange(f), t.n + t.drives + np.arange(c)])
+        size = np.concatenate([self.sizes[:f], self.impulse_sizes])
+        part = (H[:J] + H[J:])[:, keep][:, :, keep] * size[:, None] * size
+        part[:, f:, f:] = 0.0  # linear in the impulses
+        part[:, :f, f:] = H[:J][:, keep[:f]][:, :, keep[f:]] * size[:f, None] * size[f:]
+        part[:, f:, :f] = part[:, :f, f:].transpose(0, 2, 1)
+        theta = self.spans["x"].start + self.struck[:, None] * t.n + np.arange(f)
+        places = np.concatenate([theta, self.spans["impulse"].start + np.arange(J * c).reshape(J, c)], axis=1)
+        return np.broadcast_to(places[:, :, None], part.shape), np.broadcast_to(places[:, None, :], part.shape), part
 
     @property
     def _total(self) -> bool:
@@ -283,6 +411,8 @@ class Collocation:
         at_x, at_m, at_u = (self.spans[name].start for name in ("x", "middle", "u"))
         u = [at_u + (2 * k + e) * p + np.arange(p) for e in (0, 1)]
         nodes = [at_x + k * n + np.arange(n), at_x + (k + 1) * n + np.arange(n), at_m + k * n + np.arange(n)]
+        if len(self.struck):
+            nodes[0][self.struck, n // 2 :] = self.spans["after"].start + np.arange(len(self.struck) * (n // 2)).reshape(-1, n // 2)
         self.local = np.concatenate([*nodes, *u, self.spans["T"].start + self.mesh.phase[:, None]], axis=1)
         L = self.local.shape[1]
         Z = np.zeros((3, n + p, L))
@@ -389,9 +519,9 @@ class Collocation:
             last += 1
         if t.advance is not None:
             asked = np.flatnonzero(np.isfinite(t.advance))
-            for sign, node in ((1.0, self.N), (-1.0, 0)):
+            for sign, places in ((1.0, self.N * n + asked), (-1.0, t.partner[asked])):
                 rows.append(last + np.arange(len(asked)))
-                columns.append(self.spans["x"].start + node * n + asked)
+                columns.append(self.spans["x"].start + places)
                 values.append(np.full(len(asked), sign))
             last += len(asked)
         if self._total:
@@ -400,7 +530,7 @@ class Collocation:
             columns.append(T)
             values.append(np.ones(len(T)))
             last += 1
-        return last
+        return self._blow_slopes(rows, columns, values, last) if len(self.struck) else last
 
     def _gradient(self, m: MotionIterate, h: Array) -> Array:
         t, out = self.task, np.zeros(self.count)
@@ -409,8 +539,8 @@ class Collocation:
             out[T] = 1.0
             return out[self.free]
         part = 1.0 if t.goal == "effort" else UNIQUE
-        a, b = (m.u[:, k] / t.weights for k in (0, 1))
-        scale = self.sizes[t.n :] / t.weights
+        a, b = (m.u[:, k] * t.share for k in (0, 1))
+        scale = self.sizes[t.n :] * t.share
         g = np.stack([(2.0 * a + b) * scale, (a + 2.0 * b) * scale], axis=1) * h[:, None, None] / 3.0
         out[self.spans["u"]] = part * g.ravel()
         np.add.at(out, T.start + self.mesh.phase, part * self.mesh.share * (a * a + a * b + b * b).sum(axis=1) / 3.0)
@@ -449,6 +579,9 @@ class Collocation:
         self._goal_curvature(block, m, h)
         rows, columns = np.broadcast_to(self.local[:, :, None], block.shape), np.broadcast_to(self.local[:, None, :], block.shape)
         rows, columns, values = [rows], [columns], [block]
+        if len(self.struck):
+            for out, found in zip((rows, columns, values), self._blow_curvature(m, y), strict=True):
+                out.append(found)
         if self.energy:  # h times the bounds of the powers
             places = self.spans["power"].start + np.arange(2 * N * self.energy).reshape(N, -1)
             T = np.broadcast_to(self.spans["T"].start + self.mesh.phase[:, None], places.shape)
@@ -461,14 +594,14 @@ class Collocation:
         if t.goal == "time":
             return
         part = 1.0 if t.goal == "effort" else UNIQUE
-        scale = self.sizes[n:] / t.weights
+        scale = self.sizes[n:] * t.share
         a, b = 3 * n + np.arange(t.p), 3 * n + t.p + np.arange(t.p)
         square = part * h[:, None] * scale**2 / 3.0
         block[:, a, a] += 2.0 * square
         block[:, b, b] += 2.0 * square
         block[:, a, b] += square
         block[:, b, a] += square
-        first, second = (m.u[:, k] / t.weights for k in (0, 1))
+        first, second = (m.u[:, k] * t.share for k in (0, 1))
         for places, value in ((a, 2.0 * first + second), (b, first + 2.0 * second)):
             cross = part * self.mesh.share[:, None] * value * scale / 3.0
             block[:, places, -1] += cross
