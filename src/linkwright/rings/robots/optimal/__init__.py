@@ -27,6 +27,7 @@ from linkwright.rings.robots.optimal.search import Found, best_motion, first_gue
 from linkwright.rings.robots.optimal.states_on_loops import LoopStates, MotionPoints
 from linkwright.rings.robots.optimal.transcription import MotionIterate, Task
 
+NOTHING = 1e-12  # derivative of everything by a coordinate on which nothing depends
 ROUGH = 0.05  # error between nodes, in radians or characteristic lengths, at which nothing is left of a motion
 
 
@@ -56,6 +57,8 @@ def optimal(
     span = duration_of(wanted, duration) if schedule is None else schedule.whole(duration)
     ends, allowed = ends_of(setting, start, to, periodic), limits_of(setting, limits)
     task = _task(setting, wanted, ends, allowed, span, schedule)
+    if ends.advance is not None:
+        _pin_cyclic(setting, task)
     _need_ends_inside(setting, task, allowed)
     seconds = None if wanted == "time" else 0.5 * (span[0] + span[1]) if span[1] < 1e3 else None
     said = progress or (lambda text: None)
@@ -78,6 +81,15 @@ def optimal(
             value=worst,
         )
     return optimal_motion(setting, str(goal), allowed, found, float(tolerance))
+
+
+def _pin_cyclic(setting: Setting, task: Task) -> None:
+    """Begin coordinates that nothing depends on, such as the angle of a flywheel, where they are drawn: no goal would choose them."""
+    f, st = task.n // 2, setting.start
+    here = setting.values(st)
+    found = task.points.at(np.concatenate([here, np.ones(task.p)])[None], st.q[None])
+    for i in np.flatnonzero(np.abs(found["D"][0, :, :f]).max(axis=0) < NOTHING):
+        task.start_low[i] = task.start_high[i] = here[i]
 
 
 def _target(setting: Setting, ends: Ends, schedule: Schedule | None) -> Any:

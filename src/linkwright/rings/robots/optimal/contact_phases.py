@@ -75,6 +75,11 @@ class Schedule:
                 row[2 * i + 1] = np.nan if i in phase.held and x.mu > 0.0 else 0.0
         return out
 
+    @cached_property
+    def speed_rows(self) -> Array:
+        """Places of the speeds along normal and tangent among the reads of all touches."""
+        return np.array([READS * i + 1 + k for i in range(len(self.touches)) for k in (0, 1)])
+
     def cone_least(self, phase: int) -> Array:
         """Lower bounds of what friction has left: none of touches without force or friction."""
         rubs = [i in self.phases[phase].held and x.mu > 0.0 for i, x in enumerate(self.touches)]

@@ -238,7 +238,7 @@ def mesh_errors(task: Task, mesh: Mesh, m: MotionIterate) -> Array:
         x = y.reshape(N, n) * sizes
         q, _ = task.points.states.closed(x[:, :f], base_theta, base_q)
         z = np.concatenate([x, first + s * (last - first)], axis=1)
-        f_ = task.points.at(z, q, slopes=False)["f"]
+        f_ = task.points.at(z, q, slopes=False)["f"] if task.schedule is None else _stuck(task, mesh, z, q)
         return (h * np.concatenate([x[:, f:], f_], axis=1) / sizes).ravel()
 
     method = DOP853(rates, 0.0, (m.first / sizes).ravel(), 1.0, rtol=1e-11, atol=1e-13)
@@ -249,6 +249,24 @@ def mesh_errors(task: Task, mesh: Mesh, m: MotionIterate) -> Array:
     if method.status != "finished":  # too stiff for an explicit method, or off the loops
         return np.full(N, np.inf)
     return np.abs(method.y.reshape(N, n) - m.x[1:] / sizes).max(axis=1)
+
+
+def _stuck(task: Task, mesh: Mesh, z: Array, q: Array) -> Array:
+    """Accelerations at which closed contacts stick exactly, one state for each interval, with the forces that this needs."""
+    assert task.schedule is not None
+    f, n, at = task.n // 2, task.n, task.n + task.drives
+    z = z.copy()
+    z[:, at:] = 0.0
+    found = task.points.at(z, q)
+    rows = f + len(task.points.motion.reads) + task.drives + task.schedule.speed_rows
+    out = found["f"].copy()
+    for k, a in enumerate(mesh.phase):
+        held = np.flatnonzero(np.isnan(task.schedule.held(0)[a]))
+        if len(held):  # d(speeds)/dt = 0 is linear in the forces
+            D, push = found["D"][k][rows[held]], found["D"][k][:f, at + held]
+            rest = D[:, :f] @ z[k, f:n] + D[:, f:n] @ out[k]
+            out[k] += push @ np.linalg.lstsq(D[:, f:n] @ push, -rest, rcond=1e-12)[0]
+    return out
 
 
 def _halved(mesh: Mesh, bad: Array) -> tuple[Mesh, Array]:
