@@ -81,8 +81,8 @@ class CoordinateMotion:
     def _sizes(self) -> dict[str, int]:
         tree = self.kernels.loops.skel.tree
         return {
-            "q": tree.nq, "w": len(self.coordinates), "u": len(self.drives) + 2 * len(self.touching), "t": 1, "near": self.kernels.loops.skel.cut_size,
-            "parameters": 0,
+            "q": tree.nq, "w": len(self.coordinates), "u": len(self.drives) + 2 * len(self.touching), "t": 1,
+            "near": self.kernels.loops.skel.cut_size, "parameters": 0,
         }  # fmt: skip
 
     def _touch_reads(self, touch: Mapping[str, Any], v: Any, u: Any) -> list[Any]:

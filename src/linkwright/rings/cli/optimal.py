@@ -10,7 +10,8 @@ from linkwright.rings.cli import console, loading, options, outputs
 from linkwright.rings.cli.parser import CliCommand, option
 from linkwright.rings.cli.verb_options import Verb
 
-OPTIMAL = Verb("linkwright.rings.robots.verbs:MechanismVerbs.optimal", without=("goal", "start", "tolerance", "guess", "progress", "phases"))
+NOT_HERE = ("goal", "start", "phases", "tolerance", "guess", "progress")
+OPTIMAL = Verb("linkwright.rings.robots.verbs:MechanismVerbs.optimal", without=NOT_HERE)
 GOALS: dict[str, Literal["least time", "least effort", "least energy"]] = {
     "time": "least time", "effort": "least effort", "energy": "least energy",
 }  # fmt: skip

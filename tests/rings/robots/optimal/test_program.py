@@ -10,10 +10,12 @@ from scipy.sparse import csc_array
 
 import linkwright as lw
 from linkwright.rings.robots.optimal import _task
+from linkwright.rings.robots.optimal.contact_phases import schedule_of
 from linkwright.rings.robots.optimal.interior_point import InteriorPoint
 from linkwright.rings.robots.optimal.request import Setting, duration_of, ends_of, limits_of
 from linkwright.rings.robots.optimal.search import first_guess
 from linkwright.rings.robots.optimal.transcription import Collocation, Mesh
+from tests.rings.robots.optimal.walkers import STRIDE, rimless_wheel
 
 
 def collocation(goal: str) -> Collocation:
@@ -23,15 +25,25 @@ def collocation(goal: str) -> Collocation:
     setting = Setting.of(m.system, None, None, None)
     ends = ends_of(setting, None, {"A": "100 deg", "left_rod.C.x": "60..80 mm"}, None)
     span = duration_of(goal, "0.3..0.6 s")
-    task = _task(setting, goal, ends, limits_of(setting, limits), span)
+    task = _task(setting, goal, ends, limits_of(setting, limits), span, None)
     begin = first_guess(task, setting.values(setting.start), setting.start.q, ends.target, 5, 0.4)
     begin.durations = np.array([0.16, 0.24])
     return Collocation(task, Mesh(np.array([0, 0, 1, 1, 1]), np.array([0.5, 0.5, 0.2, 0.4, 0.4])), begin)
 
 
-@pytest.mark.parametrize("goal", ["time", "effort", "energy"])
+def rolling() -> Collocation:
+    """The program of a rimless wheel that rolls on two spokes, one after the other, with an impact at the beginning of each phase."""
+    setting = Setting.of(lw.load(rimless_wheel()).system, None, None, None)
+    schedule = schedule_of(setting.core, [{"hold": "first", "duration": "0.1..1 s"}, {"hold": "second"}], setting.start, True)
+    ends = ends_of(setting, None, None, {"x": STRIDE, "roll": "free"})
+    task = _task(setting, "effort", ends, limits_of(setting, {"motor.torque": "1 N m"}), (0.1, 2.0), schedule)
+    begin = first_guess(task, setting.values(setting.start), setting.start.q, None, 8, 0.4)
+    return Collocation(task, task.mesh(8), begin)
+
+
+@pytest.mark.parametrize("goal", ["time", "effort", "energy", "phases"])
 def test_derivatives_of_a_motion_are_those_of_differences(goal: str) -> None:
-    program, rng = collocation(goal), np.random.default_rng(5)
+    program, rng = rolling() if goal == "phases" else collocation(goal), np.random.default_rng(5)
     x = program.packed(program.begin)
     x = np.clip(x + 1e-2 * rng.standard_normal(len(x)), program.lower + 1e-3, program.upper - 1e-3)
     found = program.value(x)

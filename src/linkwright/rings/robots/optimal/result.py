@@ -146,7 +146,8 @@ class OptimalMotion(Result):
         limits = [{"name": x.name, "share": share, "t": t} for x, share, t in self._uses]
         return {
             "goal": self.goal, "value": self.value, "time": self.time, "ok": bool(self.ok), "limits": limits, "residuals": self.residuals,
-            "phases": [x._asdict() for x in self.phases], "mesh_error": self.mesh_error, "iterations": self.iterations, "switches": list(self.switches), "notes": list(self.notes),
+            "phases": [x._asdict() for x in self.phases],
+            "mesh_error": self.mesh_error, "iterations": self.iterations, "switches": list(self.switches), "notes": list(self.notes),
             "t": [float(x) for x in self.t],
         }  # fmt: skip
 

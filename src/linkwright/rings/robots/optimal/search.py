@@ -176,8 +176,9 @@ def _efforts(task: Task, theta: Array, w: Array, a: Array, q: Array) -> Array:
 
 
 def iterate(
-    task: Task, x: Array, middle: Array, u: Array, durations: Array, q: tuple[Array, Array], mesh: Mesh | None = None, first: Array | None = None
-) -> MotionIterate:
+    task: Task, x: Array, middle: Array, u: Array, durations: Array, q: tuple[Array, Array],
+    mesh: Mesh | None = None, first: Array | None = None,
+) -> MotionIterate:  # fmt: skip
     """A motion with known positions at nodes and middles. mesh and first ends of its intervals: of a motion with impacts."""
     f = task.n // 2
     theta = np.concatenate([x[:-1, :f], middle[:, :f], x[1:, :f]])

@@ -259,9 +259,12 @@ class Collocation:
         q, ok = t.points.states.closed(theta, *self._last)
         if not ok.all():
             return None
-        struck = self.struck, *(full[self.spans[name]].reshape(len(self.struck), -1) for name in ("after", "impulse"))
-        moved = struck[0], struck[1] * self.sizes[f : t.n], struck[2] * self.impulse_sizes
-        return MotionIterate(nodes, middle, u, full[self.spans["T"]] * self.T0, q, theta, *(moved if len(self.struck) else ()))
+        out = MotionIterate(nodes, middle, u, full[self.spans["T"]] * self.T0, q, theta)
+        if len(self.struck):
+            out.struck = self.struck
+            out.after, out.impulses = (full[self.spans[name]].reshape(len(self.struck), -1) for name in ("after", "impulse"))
+            out.after, out.impulses = out.after * self.sizes[f : t.n], out.impulses * self.impulse_sizes
+        return out
 
     # ---------------------------------------------------------------- values
 
@@ -344,7 +347,7 @@ class Collocation:
     # ---------------------------------------------------------------- impacts
 
     def _blow_states(self, m: MotionIterate) -> tuple[Array, Array]:
-        """z and q of accelerations that impulses would cause as forces, and of those without: their difference is the jump of the speeds."""
+        """z and q of accelerations that impulses would cause as forces, and without: they differ by the jump of the speeds."""
         t, f = self.task, self.task.n // 2
         rest = np.zeros((len(self.struck), t.n + t.p))
         rest[:, :f] = m.x[self.struck, :f]
@@ -517,7 +520,7 @@ class Collocation:
                 values.append(np.array([-1.0]))
                 free += 1
             last += 1
-        if t.advance is not None:
+        if t.advance is not None and t.partner is not None:
             asked = np.flatnonzero(np.isfinite(t.advance))
             for sign, places in ((1.0, self.N * n + asked), (-1.0, t.partner[asked])):
                 rows.append(last + np.arange(len(asked)))

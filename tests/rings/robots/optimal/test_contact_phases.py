@@ -1,0 +1,108 @@
+"""Scheduled contacts: closed forms of standing, hopping and rolling, the event-driven run as the judge, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwright as lw
+from tests.refusals import refused
+from tests.rings.robots.optimal.walkers import (
+    FOOT,
+    INERTIA,
+    LENGTH,
+    ROTOR,
+    SPOKES,
+    STRIDE,
+    TRUNK,
+    WHEEL,
+    G,
+    hopper,
+    rimless_wheel,
+    rolling_speeds,
+)
+
+STAND = {"hold": "tread"}
+
+
+@pytest.fixture(scope="module")
+def hop() -> lw.Mechanism:
+    return lw.load(hopper())
+
+
+def test_a_leg_rises_as_fast_as_its_foot_stays_down(hop: lw.Mechanism) -> None:
+    """Full force up, then as much pull as the foot's weight: a double integrator whose brake is that the floor does not pull."""
+    force, way = 80.0, 0.2
+    phases = [{**STAND, "duration": "0.09..0.115 s"}, {**STAND, "duration": "0.1..0.2 s"}]
+    f = hop.optimal("least time", {"leg": 0.3 + way}, phases=phases, limits={"leg.force": force}, steps=8)
+    up, down = force / TRUNK - G, G * (1.0 + FOOT / TRUNK)
+    top = np.sqrt(2.0 * way * up * down / (up + down))
+    assert abs(f.time - (top / up + top / down)) < 1e-8  # the phases meet at the switch, so that only the solver's tolerance is left
+    assert abs(f.phases[0].end - top / up) < 1e-8
+    assert abs(f["leg.force"][-1] + FOOT * G) < 1e-5 and abs(f["tread.force"][-1]) < 1e-5  # the bound is met to the solver's 1e-9 of 40 N
+    assert max(map(abs, f.replay().deviation.values())) < 1e-9
+
+
+def test_a_periodic_hop_is_what_the_event_driven_run_makes(hop: lw.Mechanism) -> None:
+    phases = [{**STAND, "duration": "0.1..0.6 s"}, {"duration": "0.2 s"}]
+    f = hop.optimal("least effort", phases=phases, periodic=True, limits={"leg.force": "200 N", "leg": "0.2..0.6 m"}, steps=16)
+    assert f.ok
+    stance, flight = f.phases
+    weight = (TRUNK + FOOT) * G * f.time
+    t = f.t[f.t <= stance.end + 1e-12]
+    h = np.diff(t)[::2]
+    push = f["tread.force"][: len(t)].copy()
+    push[-1] = 2.0 * push[-2] - push[-3]  # the sample at the switch has the force after it, and forces are linear in an interval
+    pushed = float((h / 3.0 * (push[:-1:2] + 4.0 * push[1::2] + push[2::2])).sum())
+    assert abs(pushed + sum(stance.impulses.values()) - weight) < 1e-6 * weight  # momentum of a period
+    assert flight.impulses == {} and abs(flight.end - flight.start - 0.2) < 1e-9
+    landing = f["y.v"][-1]
+    assert abs(stance.impulses["tread"] + FOOT * landing) < 1e-9 and abs(stance.lost - 0.5 * FOOT * landing**2) < 1e-9
+    assert [e.name for e in f.trajectory.events] == ["tread touches", "tread leaves"]
+    replay = f.replay()
+    assert max(map(abs, replay.deviation.values())) < 1e-9  # the run integrates to 1e-10
+    leaves = [e.time for e in replay.run.events if e.name == "tread leaves"]
+    np.testing.assert_allclose(leaves, [stance.end], atol=1e-7)
+
+
+def test_a_rimless_wheel_needs_no_torque_in_its_limit_cycle() -> None:
+    m = lw.load(rimless_wheel())
+    f = m.optimal(
+        "least effort", phases=[{"hold": "first", "duration": "0.2..0.6 s"}], steps=20, limits={"motor.torque": "1 N m"},
+        periodic={"x": STRIDE, "roll": "free", "motor": "free"},
+    )  # fmt: skip
+    before, after = rolling_speeds()
+    assert np.abs(f["motor.torque"]).max() < 1e-6
+    np.testing.assert_allclose(-f["roll.v"][[-1, 0]], [before, after], rtol=1e-6)  # the mesh is accurate to 1e-7
+    assert abs(f["roll"][-1] - f["roll"][0] + 2.0 * np.pi / SPOKES) < 1e-6
+    lost = 0.5 * (INERTIA + (WHEEL + ROTOR) * LENGTH**2) * (before**2 - after**2)
+    assert abs(f.phases[0].lost - lost) < 1e-6
+    replay = f.replay()
+    assert max(map(abs, replay.deviation.values())) < 1e-5  # an inverted pendulum, which multiplies small differences
+    hits = [e.time for e in replay.run.events if e.name == "second touches"]
+    np.testing.assert_allclose(hits, [f.time], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "phases",
+    [
+        "tread", [], [{"hold": "tread", "until": 3}], ["tread"], [{"hold": "step"}], [{**STAND, "duration": "-1 s"}],
+        [{**STAND, "duration": "3 kg"}],
+    ],
+)  # fmt: skip
+def test_phases_are_refused(hop: lw.Mechanism, phases: Any) -> None:
+    with pytest.raises(lw.UsageError):
+        hop.optimal("least time", {"leg": 0.5}, phases=phases, limits={"leg.force": 80.0})
+
+
+def test_what_cannot_be_held_is_named(hop: lw.Mechanism) -> None:
+    with refused(lw.UsageError, name="phases", value=0.1):
+        hop.optimal("least time", {"leg": 0.5}, start={"y": 0.1}, phases=[STAND], limits={"leg.force": 80.0})
+    with refused(lw.UsageError, name="phases", value=0.5):
+        lw.load(hopper(restitution=0.5)).optimal("least time", {"leg": 0.5}, phases=[STAND], limits={"leg.force": 80.0})
+    with refused(lw.UsageError, name="duration", value=3.0):
+        hop.optimal("least effort", {"leg": 0.5}, duration=3.0, phases=[{**STAND, "duration": "0.2..1 s"}])
+    with refused(lw.UsageError, name="phases"):
+        lw.load("five-bar").optimal("least time", {"A": "100 deg"}, phases=[STAND])

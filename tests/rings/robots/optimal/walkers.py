@@ -1,0 +1,71 @@
+"""Machines that stand, hop and roll on a floor, with the closed forms that belong to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+G = 9.81
+TRUNK, FOOT = 3.0, 1.0  # kg, of the hopper
+SPOKES, LENGTH, WHEEL, INERTIA, ROTOR, SLOPE = 8, 0.4, 2.0, 0.05, 0.5, 0.12  # of the rimless wheel
+HALF = np.pi / SPOKES
+STRIDE = 2.0 * LENGTH * np.sin(HALF)
+
+
+def hopper(**contact: Any) -> dict[str, Any]:
+    """A trunk on a foot, both on a vertical line, with a leg between them that pushes and pulls."""
+    return {
+        "name": "hopper", "plane": "xy", "gravity": [0, -G],
+        "bodies": {
+            "ground": {"points": {"O": [0, 0]}},
+            "foot": {"points": {"F": [0, 0], "T": [0, 0]}, "mass": FOOT, "com": [0, 0], "inertia": 0.01},
+            "trunk": {"points": {"H": [0, 0]}, "mass": TRUNK, "com": [0, 0], "inertia": 0.01},
+        },
+        "joints": {
+            "y": {"type": "prismatic", "connect": ["ground.O", "foot.F"], "axis": [0, 1]},
+            "leg": {"type": "prismatic", "connect": ["foot.T", "trunk.H"], "axis": [0, 1]},
+        },
+        "surfaces": {"sole": {"circle": "foot.F", "radius": 0.0}, "floor": {"line": "ground.O", "normal": [0, 1]}},
+        "contacts": {"tread": {"between": ["sole", "floor"], **contact}},
+        "drive": ["leg"], "start": {"leg": 0.3},
+    }  # fmt: skip
+
+
+def rimless_wheel() -> dict[str, Any]:
+    """Two spokes of a rimless wheel on a slope, x along the slope, with a rotor in its hub that a motor turns."""
+    ends = {name: [LENGTH * np.sin(a), -LENGTH * np.cos(a)] for name, a in (("A", HALF), ("B", 3.0 * HALF))}
+    return {
+        "name": "rimless wheel", "plane": "xy", "gravity": [G * np.sin(SLOPE), -G * np.cos(SLOPE)],
+        "bodies": {
+            "ground": {"points": {"O": [0, 0]}},
+            "sledge": {"points": {"S": [0, 0]}, "mass": 0, "com": [0, 0], "inertia": 0},
+            "hub": {"points": {"H": [0, 0]}, "mass": 0, "com": [0, 0], "inertia": 0},
+            "wheel": {"points": {"C": [0, 0], **ends}, "mass": WHEEL, "com": [0, 0], "inertia": INERTIA},
+            "rotor": {"points": {"R": [0, 0]}, "mass": ROTOR, "com": [0, 0], "inertia": 0.01},
+        },
+        "joints": {
+            "x": {"type": "prismatic", "connect": ["ground.O", "sledge.S"], "axis": [1, 0]},
+            "y": {"type": "prismatic", "connect": ["sledge.S", "hub.H"], "axis": [0, 1]},
+            "roll": {"type": "revolute", "connect": ["hub.H", "wheel.C"]},
+            "motor": {"type": "revolute", "connect": ["wheel.C", "rotor.R"]},
+        },
+        "surfaces": {
+            "a": {"circle": "wheel.A", "radius": 0.0}, "b": {"circle": "wheel.B", "radius": 0.0},
+            "slope": {"line": "ground.O", "normal": [0, 1]},
+        },
+        "contacts": {name: {"between": [end, "slope"], "mu": 1.0} for name, end in (("first", "a"), ("second", "b"))},
+        "drive": ["motor"], "start": {"y": LENGTH * np.cos(HALF), "x.v": 1.0, "roll.v": -2.5},
+    }  # fmt: skip
+
+
+def rolling_speeds() -> tuple[float, float]:
+    """Speeds of a rimless wheel before and after every impact in its limit cycle.
+
+    Angular momentum about the new spoke's end is kept; between impacts energy is. The rotor turns freely: it is a mass in the hub.
+    """
+    mass = WHEEL + ROTOR
+    about = INERTIA + mass * LENGTH**2
+    kept = (INERTIA + mass * LENGTH**2 * np.cos(2.0 * HALF)) / about
+    before = np.sqrt(2.0 * mass * G * STRIDE * np.sin(SLOPE) / about / (1.0 - kept**2))
+    return float(before), float(kept * before)
