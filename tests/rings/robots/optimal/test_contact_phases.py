@@ -20,6 +20,7 @@ from tests.rings.robots.optimal.walkers import (
     WHEEL,
     G,
     hopper,
+    leg_with_a_loop,
     rimless_wheel,
     rolling_speeds,
 )
@@ -83,6 +84,29 @@ def test_a_rimless_wheel_needs_no_torque_in_its_limit_cycle() -> None:
     assert max(map(abs, replay.deviation.values())) < 1e-5  # an inverted pendulum, which multiplies small differences
     hits = [e.time for e in replay.run.events if e.name == "second touches"]
     np.testing.assert_allclose(hits, [f.time], atol=1e-5)
+
+
+@pytest.mark.slow  # 15 s: two meshes, and the events of the replay
+def test_a_leg_with_a_loop_hops_as_planned() -> None:
+    m = lw.load(leg_with_a_loop())
+    limits = {
+        "*.torque": "60 N m", "hip": "-70..-10 deg", "motor": "10..70 deg", "base": "0.35..0.75 m", "hip.v": "15 rad/s",
+        "motor.v": "15 rad/s",
+    }  # fmt: skip
+    phases = [{"hold": "foot", "duration": "0.2..0.4 s"}, {"duration": "0.2 s"}]
+    f = m.optimal("least effort", phases=phases, periodic=True, limits=limits, steps=20, tolerance=1e-5)
+    assert f.ok
+    force, friction = f["foot.force"], f["foot.friction"]
+    assert force.min() >= 0.0 and (np.abs(friction) <= 0.8 * force + 1e-6).all()
+    assert np.abs(f.trajectory.q[0] - f.trajectory.q[-1]).max() < 1e-9
+    replay = f.replay()
+    assert max(map(abs, replay.deviation.values())) < 1e-3  # an error of 1e-5 in each interval, which a leg without feedback amplifies
+    lands = [e.time for e in replay.run.events if e.name == "foot touches"]
+    np.testing.assert_allclose(lands, [f.time], atol=1e-4)
+    run = replay.run
+    for name in ("knee.load", "foot.force"):  # reactions have the forces of contact, which the run finds by itself
+        there = np.interp(f.t[2:20], run.t, run[name])
+        np.testing.assert_allclose(f[name][2:20], there, rtol=2e-2)  # forces are linear in an interval: 2 % at its middle and ends
 
 
 @pytest.mark.parametrize(

@@ -69,3 +69,36 @@ def rolling_speeds() -> tuple[float, float]:
     kept = (INERTIA + mass * LENGTH**2 * np.cos(2.0 * HALF)) / about
     before = np.sqrt(2.0 * mass * G * STRIDE * np.sin(SLOPE) / about / (1.0 - kept**2))
     return float(before), float(kept * before)
+
+
+def leg_with_a_loop() -> dict[str, Any]:
+    """A leg on a vertical guide, whose knee a motor in the hip turns through a four-bar linkage."""
+    bent, hip = np.radians(30.0), 0.5465
+    swung = [0.06 * np.sin(bent), hip - 0.06 * np.cos(bent)]
+    knee = [-0.3 * np.sin(bent), hip - 0.3 * np.cos(bent)]
+    return {
+        "name": "leg with a loop", "plane": "xy", "gravity": [0, -G],
+        "bodies": {
+            "ground": {"points": {"O": [0, 0]}},
+            "trunk": {"points": {"H": [0, 0]}, "mass": 4, "com": [0, 0.05], "inertia": 0.05},
+            "thigh": {"points": {"H": [0, 0], "K": [0, -0.3]}, "mass": 1, "com": [0, -0.15], "inertia": 0.01},
+            "crank": {"points": {"C": [0, 0], "R": [0, -0.06]}, "mass": 0.2, "com": [0, -0.03], "inertia": 0.001},
+            "rod": {"points": {"R": [0, 0], "S": [0, -0.3]}, "mass": 0.1, "com": [0, -0.15], "inertia": 0.001},
+            "shank": {"points": {"K": [0, 0], "S": [0, -0.06], "F": [0, -0.3]}, "mass": 0.5, "com": [0, -0.15], "inertia": 0.004},
+        },
+        "joints": {
+            "base": {"type": "prismatic", "connect": ["ground.O", "trunk.H"], "axis": [0, 1]},
+            "hip": {"type": "revolute", "connect": ["trunk.H", "thigh.H"]},
+            "motor": {"type": "revolute", "connect": ["trunk.H", "crank.C"]},
+            "upper": {"type": "revolute", "connect": ["crank.R", "rod.R"]},
+            "lower": {"type": "revolute", "connect": ["rod.S", "shank.S"]},
+            "knee": {"type": "revolute", "connect": ["thigh.K", "shank.K"]},
+        },
+        "guess": {
+            "trunk": {"at": [0, hip]}, "thigh": {"at": [0, hip], "angle": -bent}, "crank": {"at": [0, hip], "angle": bent},
+            "rod": {"at": swung, "angle": -bent}, "shank": {"at": knee, "angle": bent},
+        },
+        "surfaces": {"sole": {"circle": "shank.F", "radius": 0.02}, "floor": {"line": "ground.O", "normal": [0, 1]}},
+        "contacts": {"foot": {"between": ["sole", "floor"], "mu": 0.8}},
+        "drive": ["hip", "motor"], "start": {"hip": "-35 deg", "motor": "35 deg", "base": 0.5115},
+    }  # fmt: skip

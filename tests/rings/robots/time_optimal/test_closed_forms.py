@@ -131,7 +131,7 @@ def test_heat_bounds_the_rms_force(slide: lw.Mechanism) -> None:
     """An RMS force of R alone: F as above, with 12 / T^3 = R^2 T."""
     R = 1.2
     f = slide.time_optimal(LINE, {"x.force": "50 N", "rms x.force": f"{R} N"}, steps=200)
-    assert abs(f.time - (12.0 / R**2) ** 0.25) < 5e-3 * f.time
+    assert abs(f.time - (12.0 / R**2) ** 0.25) < 3e-6 * f.time  # the trapezoidal rule: 1.6e-6 at 200 steps, a quarter of it at 400
     rms = f.used[1].share
     assert 0.995 < rms <= 1.0 + 1e-3 and f.used[1].name == "rms x.force"
     rested = slide.time_optimal(LINE, {"x.force": "50 N", "rms x.force": f"{R} N"}, steps=200, pause="2 s")

@@ -8,7 +8,7 @@ import pytest
 import linkwright as lw
 from linkwright.rings.robots.time_optimal.least_energy import EffortTerms
 from linkwright.rings.robots.time_optimal.path_segment import MET_SHARE, _cool, _weighed
-from linkwright.rings.robots.time_optimal.reachability import LimitRows, SpeedProfile, constant_profile
+from linkwright.rings.robots.time_optimal.reachability import LimitRows, SpeedProfile, fastest_profile
 from tests.refusals import refused
 
 
@@ -20,7 +20,7 @@ def test_search_of_a_weight_solves_no_problem_twice(root: float) -> None:
     def grows(exponent: float) -> tuple[float, SpeedProfile]:
         asked.append(exponent)
         x = np.array([exponent])
-        return float(np.expm1(0.7 * (exponent - root))), SpeedProfile(x, x, x)
+        return float(np.expm1(0.7 * (exponent - root))), SpeedProfile(x, x, x, x)
 
     value, found = _weighed(grows)
     assert 0.0 <= value < MET_SHARE and value == pytest.approx(np.expm1(0.7 * (found.x[0] - root)))
@@ -33,7 +33,7 @@ def cooled(allowed: tuple[float, float]) -> SpeedProfile:
     one, zero = np.ones((81, 1)), np.zeros((81, 1))
     rows = LimitRows(np.hstack([one, -one]), np.hstack([zero, zero]), np.hstack([10.0 * one, 10.0 * one]), np.array([0, 0]))
     e = EffortTerms(np.hstack([one, zero]), np.hstack([zero, -0.2 * one]), np.hstack([zero, one]))
-    return _cool(rows, e, constant_profile(rows, s, 1e6), np.array(allowed), 0.0, ["first", "second"])
+    return _cool(rows, e, fastest_profile(rows, s, 1e6), np.array(allowed), 0.0, ["first", "second"])
 
 
 def test_a_drive_that_is_warm_at_rest_does_not_forbid_a_motion() -> None:

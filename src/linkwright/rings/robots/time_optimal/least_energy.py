@@ -1,6 +1,8 @@
 """Profiles of least loss: duration plus weighted integrals of squared drive efforts, a convex problem in x = s'^2 [Verscheure2009].
 
-EffortTerms are linear in x of two neighboring grid points, so that the Hessian is tridiagonal; limits are logarithmic barriers.
+The unknowns are x at the grid points and in the middle of the intervals between them, in turn. s'' is constant in each half, and limits
+and efforts count at its grid point: the trapezoidal rule of `reachability`. So efforts are linear in x of two neighbors, and the Hessian is
+tridiagonal. Limits are logarithmic barriers.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ class EffortTerms(NamedTuple):
 
 
 class IntervalTerms(NamedTuple):
-    """Linear functions of x at the two ends of every interval: value = first x[i] + second x[i + 1] + rest, (n, k) each."""
+    """Linear functions of x at the two ends of every half interval: value = first x[i] + second x[i + 1] + rest, (2 n, k) each."""
 
     first: np.ndarray
     second: np.ndarray
@@ -54,40 +56,34 @@ class LossProblem:
 
     s: np.ndarray
     slack: IntervalTerms  # of the limits, positive inside them; rows that no profile reaches are left out
-    middle: IntervalTerms  # efforts in the middle of the intervals
+    efforts: IntervalTerms  # at the grid point of every half
 
     @classmethod
     def of(cls, rows: LimitRows, efforts: EffortTerms, quick: SpeedProfile) -> LossProblem:
         """Return the problem below the fastest profile, which bounds x of every other one from above."""
-        ds = np.diff(quick.s)
         A, B, C = rows.scaled()[:3]
-        h = 2.0 * ds[:, None]
-        slack = IntervalTerms(
-            np.concatenate([A[:-1] / h - B[:-1], A[1:] / h], axis=1),
-            np.concatenate([-A[:-1] / h, -A[1:] / h - B[1:]], axis=1),
-            np.concatenate([C[:-1], C[1:]], axis=1),
-        )
-        return cls(quick.s, slack.reached(1.02 * quick.x), _efforts(efforts, quick.s))
+        slack = _at_grid(-A, -B, C, quick.s)
+        return cls(quick.s, slack.reached(1.02 * quick.halves), _at_grid(*efforts, quick.s))
 
     def losses(self, profile: SpeedProfile) -> np.ndarray:
         """Return the integral of the squared effort of each drive over time."""
-        return (self.middle.value(profile.x) ** 2 * profile.steps[:, None]).sum(axis=0)
+        return (self.efforts.value(profile.halves) ** 2 * profile.half_steps[:, None]).sum(axis=0)
 
     def _cost(self, x: np.ndarray, t: float, weights: np.ndarray) -> float:
         rest = self.slack.value(x)
         if (rest <= 0.0).any() or (x[1:-1] <= 0.0).any():
             return np.inf
-        steps = 2.0 * np.diff(self.s) / (np.sqrt(x[:-1]) + np.sqrt(x[1:]))
-        return t * float((steps * (1.0 + self.middle.value(x) ** 2 @ weights)).sum()) - float(np.log(rest).sum())
+        steps = np.repeat(np.diff(self.s), 2) / (np.sqrt(x[:-1]) + np.sqrt(x[1:]))
+        return t * float((steps * (1.0 + self.efforts.value(x) ** 2 @ weights)).sum()) - float(np.log(rest).sum())
 
     def least(self, weights: np.ndarray, start: SpeedProfile) -> SpeedProfile:
         """Return the profile that minimizes duration + sum of weights * losses; `start` is strictly inside the limits."""
-        ds, x = np.diff(self.s), start.x.copy()
+        x = start.halves
         count = self.slack.rest.size
         t = count / start.time / GROWTH
         while True:
             x = self._centered(x, t, weights)
-            profile = SpeedProfile(self.s, x, np.diff(x) / (2.0 * ds))
+            profile = SpeedProfile.of_halves(self.s, x)
             if count / t < PRECISE * profile.time:
                 return profile
             t *= GROWTH
@@ -96,9 +92,9 @@ class LossProblem:
         """The minimum of t times the goal with barriers, by Newton's method from x."""
         from scipy.linalg import solveh_banded
 
-        ds, now = np.diff(self.s), self._cost(x, t, weights)
+        ds, now = np.repeat(np.diff(self.s), 2), self._cost(x, t, weights)
         for _ in range(NEWTON):
-            gradient, diagonal, off = _second_order(self.slack, self.middle, weights, x, ds, t)
+            gradient, diagonal, off = _second_order(self.slack, self.efforts, weights, x, ds, t)
             step = -solveh_banded(np.array([np.append(0.0, off), diagonal]), gradient)
             decrement = -float(gradient @ step)
             if decrement < 2.0 * NEWTON_DECREMENT:
@@ -117,28 +113,30 @@ class LossProblem:
         return x
 
 
-def _efforts(efforts: EffortTerms, s: np.ndarray) -> IntervalTerms:
-    """Efforts in the middle of the intervals."""
-    a, b, c = (0.5 * (x[:-1] + x[1:]) for x in efforts)
-    h = 2.0 * np.diff(s)[:, None]
-    return IntervalTerms(0.5 * b - a / h, 0.5 * b + a / h, c)
+def _at_grid(a: np.ndarray, b: np.ndarray, c: np.ndarray, s: np.ndarray) -> IntervalTerms:
+    """a u + b x + c of every half interval at its grid point: the first end of a first half, the last end of a second."""
+    n, h = len(s) - 1, np.repeat(np.diff(s), 2)[:, None]
+    grid = np.stack([np.arange(n), np.arange(1, n + 1)], axis=1).ravel()
+    a, b, c = (x[grid] for x in (a, b, c))
+    begins = np.tile([[1.0], [0.0]], (n, 1))
+    return IntervalTerms(begins * b - a / h, (1.0 - begins) * b + a / h, c)
 
 
 def _second_order(
-    slack: IntervalTerms, middle: IntervalTerms, weights: np.ndarray, x: np.ndarray, ds: np.ndarray, t: float
+    slack: IntervalTerms, efforts: IntervalTerms, weights: np.ndarray, x: np.ndarray, ds: np.ndarray, t: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Gradient, diagonal and off-diagonal of the Hessian of the barrier problem, at the inner grid points."""
     root = np.sqrt(np.maximum(x, 1e-300))
     total = root[:-1] + root[1:]
-    step, ends = 2.0 * ds / total, (root[:-1], root[1:])
+    step, ends = ds / total, (root[:-1], root[1:])
     inner = [np.where(r > 1e-100, 0.5 / np.maximum(r, 1e-100), 0.0) for r in ends]  # dr/dx; ends at rest do not move
     d1 = [-step / total * g for g in inner]
     d2 = [2.0 * step / total**2 * inner[i] * inner[j] for i, j in ((0, 0), (1, 1), (0, 1))]
     for k in (0, 1):
         r = np.maximum(ends[k], 1e-100)
         d2[k] = d2[k] + np.where(ends[k] > 1e-100, step / total * 0.25 / r**3, 0.0)
-    effort = middle.value(x)
-    p, q = middle.first, middle.second
+    effort = efforts.value(x)
+    p, q = efforts.first, efforts.second
     loss = 1.0 + effort**2 @ weights
     e1 = [2.0 * (effort * c) @ weights for c in (p, q)]
     e2 = [2.0 * (c * d) @ weights for c, d in ((p, p), (q, q), (p, q))]

@@ -12,7 +12,7 @@ from linkwright.api import Trajectory, UsageError
 from linkwright.rings.robots.time_optimal.least_energy import INSIDE, EffortTerms, LossProblem
 from linkwright.rings.robots.time_optimal.limited_terms import PathTerms, Terms, derivatives_of, value_of
 from linkwright.rings.robots.time_optimal.limits import MotionLimit
-from linkwright.rings.robots.time_optimal.reachability import LimitRows, NoSpeed, SpeedProfile, constant_profile, fastest_profile
+from linkwright.rings.robots.time_optimal.reachability import LimitRows, NoSpeed, SpeedProfile, fastest_profile
 from linkwright.rings.robots.time_optimal.smooth_laws import law_at, shortest
 
 FASTER = 1e12  # times the speed at which the path takes a second, squared: no limit of speed at all
@@ -125,9 +125,8 @@ def _motion(path: PathTerms, terms: Terms, s: np.ndarray, task: MotionTask) -> P
             "fastest: nothing limits the acceleration. Add a limit of an effort, a load or an acceleration, such as 'A.torque'."
         )
     heat = [x for x in path.limits if x.kind == "heat"]
-    rule = constant_profile if heat or task.law == "least energy" else fastest_profile
     try:
-        profile = rule(rows, s, FASTER * span**2)
+        profile = fastest_profile(rows, s, FASTER * span**2)
     except NoSpeed as error:
         limit = path.limits[error.label]
         raise UsageError(
@@ -154,7 +153,7 @@ def _efforts(terms: Terms, names: list[str]) -> EffortTerms:
 
 def _timing(p: SpeedProfile) -> PathTiming:
     t = np.concatenate([[0.0], np.cumsum(p.steps)])
-    return PathTiming(t, np.sqrt(p.x), np.append(p.u, p.before[-1]), np.insert(p.before, 0, p.u[0]))
+    return PathTiming(t, np.sqrt(p.x), np.append(p.u, p.late[-1]), np.insert(p.late, 0, p.u[0]))
 
 
 def _smooth(path: PathTerms, terms: Terms, s: np.ndarray, task: MotionTask) -> PathTiming:
@@ -237,8 +236,7 @@ def _hurried(slow: SpeedProfile, quick: SpeedProfile, duration: float) -> SpeedP
     low, high = 0.0, 1.0
 
     def mixed(w: float) -> SpeedProfile:
-        x = (1.0 - w) * slow.x + w * quick.x
-        return SpeedProfile(slow.s, x, np.diff(x) / (2.0 * np.diff(slow.s)))
+        return SpeedProfile.of_halves(slow.s, (1.0 - w) * slow.halves + w * quick.halves)
 
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
@@ -273,7 +271,7 @@ def _cool(rows: LimitRows, e: EffortTerms, quick: SpeedProfile, allowed: np.ndar
         w = np.where((share > 1.0) & (w == 0.0), 1.0, w)
         return 1.0 - float(share.max()), found
 
-    creeping = SpeedProfile(quick.s, 1e-12 * quick.x, 1e-12 * quick.u)
+    creeping = quick.slower(1e6)
     if used(creeping).max() > 1.0 and used(problem.least(10.0**WIDEST / allowed**2, start)).max() > 1.0:
         raise UsageError(_too_warm(hottest), name=hottest)  # neither creeping nor the motion of least loss of all drives is cool enough
     value, found = _weighed(spare)

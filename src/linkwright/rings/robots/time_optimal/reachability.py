@@ -2,12 +2,8 @@
 
 Backward: the interval of x at each grid point from which the end can be reached. Forward: the largest u that stays inside. Both passes
 solve a linear program in two variables, by Newton's method on a concave function of x that is piecewise linear, which ends after finitely
-many steps. Two rules join the grid points:
-
-fastest_profile    u has a value behind a grid point and one before the next, and rows hold for each where it counts. x in the middle of the
-                   interval is that of either half: m = x_i + ds u_i = x_i+1 - ds w_i. The trapezoidal rule, of second order.
-constant_profile   u is constant in an interval and rows hold at both of its ends: of first order, on the safe side, and what the convex
-                   problems of least loss begin with.
+many steps. The trapezoidal rule joins the grid points: u has a value behind a grid point and one before the next, and rows hold for each
+where it counts. x in the middle of the interval is that of either half: m = x_i + ds u_i = x_i+1 - ds w_i. The rule is of second order.
 """
 
 from __future__ import annotations
@@ -54,44 +50,44 @@ class NoSpeed(Exception):
 
 @dataclass(frozen=True)
 class SpeedProfile:
-    """x = s'^2 at n + 1 grid points s, u = s'' in the n intervals between them; where it changes there, u behind the first end and `late`
-    before the last one."""
+    """x = s'^2 at n + 1 grid points s, and s'' in both halves of the n intervals: u behind the first end, `late` before the last."""
 
     s: np.ndarray
     x: np.ndarray
     u: np.ndarray
-    late: np.ndarray | None = None
+    late: np.ndarray
+
+    @classmethod
+    def of_halves(cls, s: np.ndarray, y: np.ndarray) -> SpeedProfile:
+        """The profile with x = y at grid points and in the middle of the intervals between them, in turn."""
+        ds, step = np.diff(s), np.diff(y)
+        return cls(s, y[::2], step[::2] / ds, step[1::2] / ds)
 
     @property
-    def before(self) -> np.ndarray:
-        """s'' before the last ends of the intervals."""
-        return self.u if self.late is None else self.late
+    def halves(self) -> np.ndarray:
+        """x at grid points and in the middle of the intervals, in turn."""
+        y = np.empty(2 * len(self.x) - 1)
+        y[::2], y[1::2] = self.x, np.maximum(self.x[:-1] + np.diff(self.s) * self.u, 0.0)
+        return y
+
+    @property
+    def half_steps(self) -> np.ndarray:
+        """Duration of each half of an interval."""
+        root = np.sqrt(self.halves)
+        return np.repeat(np.diff(self.s), 2) / (root[:-1] + root[1:])
 
     @property
     def steps(self) -> np.ndarray:
-        """Duration of each interval, s'' constant in its halves."""
-        ds, root = np.diff(self.s), np.sqrt(self.x)
-        middle = np.sqrt(np.maximum(self.x[:-1] + ds * self.u, 0.0)) if self.late is not None else 0.5 * (root[:-1] + root[1:])
-        if self.late is None:
-            return ds / middle
-        return ds / (root[:-1] + middle) + ds / (middle + root[1:])
+        """Duration of each interval."""
+        return self.half_steps.reshape(-1, 2).sum(axis=1)
 
     @property
     def time(self) -> float:
-        return float(self.steps.sum())
+        return float(self.half_steps.sum())
 
     def slower(self, factor: float) -> SpeedProfile:
         """The same motion, slower by a factor."""
-        late = None if self.late is None else self.late / factor**2
-        return replace(self, x=self.x / factor**2, u=self.u / factor**2, late=late)
-
-
-def at_both_ends(rows: LimitRows, s: np.ndarray) -> LimitRows:
-    """Rows of the n intervals in u and x at the first point: those there, and those at the last one, where x is larger by 2 ds u."""
-    ds = np.diff(s)[:, None]
-    A = np.concatenate([rows.A[:-1], rows.A[1:] + 2.0 * ds * rows.B[1:]], axis=1)
-    B = np.concatenate([rows.B[:-1], rows.B[1:]], axis=1)
-    return LimitRows(A, B, np.concatenate([rows.C[:-1], rows.C[1:]], axis=1), np.concatenate([rows.label, rows.label]))
+        return replace(self, x=self.x / factor**2, u=self.u / factor**2, late=self.late / factor**2)
 
 
 def fastest_profile(rows: LimitRows, s: np.ndarray, most: float) -> SpeedProfile:
@@ -140,32 +136,6 @@ def _range(A: np.ndarray, rest: np.ndarray, given: np.ndarray) -> np.ndarray:
     """Least and largest u with A u <= rest in a given range."""
     up, down = A > FLAT, A < -FLAT
     return np.array([max(given[0], *(rest[down] / A[down])), min(given[1], *(rest[up] / A[up]))])
-
-
-def constant_profile(rows: LimitRows, s: np.ndarray, most: float) -> SpeedProfile:
-    """The same with s'' constant in every interval."""
-    both, n = at_both_ends(rows.scaled(), s), len(s) - 1
-    ds = np.diff(s)
-    low, high = np.zeros(n + 1), np.zeros(n + 1)
-    for i in range(n - 1, -1, -1):
-        A = np.concatenate([both.A[i], [2.0 * ds[i], -2.0 * ds[i]]])
-        B = np.concatenate([both.B[i], [1.0, -1.0]])
-        C = np.concatenate([both.C[i], [high[i + 1], -low[i + 1]]])
-        found = interval(A, B, C, most, 2.0 * high[i + 1])
-        if found is None:
-            raise NoSpeed(i, int(both.label[np.argmin(both.C[i])]))
-        low[i], high[i] = found
-    if low[0] > ROUND * (1.0 + high[0]):
-        raise NoSpeed(0, int(both.label[np.argmin(both.C[0])]))
-    x, u = np.zeros(n + 1), np.zeros(n)
-    for i in range(n):
-        rest = np.append(both.C[i] - both.B[i] * x[i], high[i + 1] - x[i])
-        A = np.append(both.A[i], 2.0 * ds[i])
-        up = A > FLAT
-        u[i] = (rest[up] / A[up]).min()
-        x[i + 1] = min(max(x[i] + 2.0 * ds[i] * u[i], low[i + 1]), high[i + 1])
-        u[i] = (x[i + 1] - x[i]) / (2.0 * ds[i])
-    return SpeedProfile(s, x, u)
 
 
 def interval(A: np.ndarray, B: np.ndarray, C: np.ndarray, most: float, guess: float) -> tuple[float, float] | None:
