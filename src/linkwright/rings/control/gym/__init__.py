@@ -22,9 +22,10 @@ from linkwright.rings.control.gym.env import MechanismEnv
 from linkwright.rings.control.gym.named_arrays import NamedArrays
 from linkwright.rings.control.gym.random_streams import RowRandom
 from linkwright.rings.control.gym.registration import register, register_shipped
+from linkwright.rings.control.gym.servo import Servo
 from linkwright.rings.control.gym.task import Task
 from linkwright.rings.control.gym.vector import MechanismVectorEnv
 
-__all__ = ["MechanismEnv", "MechanismVectorEnv", "NamedArrays", "RowRandom", "Task", "register"]
+__all__ = ["MechanismEnv", "MechanismVectorEnv", "NamedArrays", "RowRandom", "Servo", "Task", "register"]
 
 register_shipped()

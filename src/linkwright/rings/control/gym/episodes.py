@@ -15,6 +15,7 @@ from linkwright.rings.control.gym.limits import action_map, draw_of, draw_of_par
 from linkwright.rings.control.gym.named_arrays import NamedArrays
 from linkwright.rings.control.gym.observations import ChannelReader, inner
 from linkwright.rings.control.gym.random_streams import RowRandom
+from linkwright.rings.control.gym.servo import WORD, ServoBank, servos_of
 from linkwright.rings.control.gym.start_states import RowCloser, start_names
 from linkwright.rings.control.gym.task import GOAL, Task
 
@@ -39,6 +40,7 @@ class Stock(NamedTuple):
     q: np.ndarray
     v: np.ndarray
     parameters: np.ndarray
+    servos: dict[str, np.ndarray]
     goals: dict[str, np.ndarray]
     ready: np.ndarray
 
@@ -59,14 +61,20 @@ class Episodes:
 
     def _begin(self, threads: int | None) -> None:
         task, core = self.task, compiled_of(self.system)
-        self.stepper = self.system.stepper(self.n, dt=task.dt, substeps=task.substeps, integrator=task.integrator, threads=threads)
+        self.servos = ServoBank(servos_of(task.servo, self.act.names), self.act.names, self.act.slides, self.n, task.seconds / task.substeps)
+        dt, substeps = (self.servos.h, 1) if task.servo else (task.dt, task.substeps)  # a servo acts in every substep
+        self.stepper = self.system.stepper(self.n, dt=dt, substeps=substeps, integrator=task.integrator, threads=threads)
         names = {what: task.drawn_names(getattr(task, what)) for what in ("start", "goal", "randomize")}
         self.parameters = list(core.kernels.entries["parameters"])
         self.posed = [name for name in names["goal"] if name in core.drive_names]
         plain = [f"{GOAL}{name}" for name in names["goal"] if name not in self.posed]
         efforts = {name: int(place) for name, place in zip(self.act.names, self.act.columns, strict=True)}
         wanted = list(dict.fromkeys([*task.observe, *task.read]))
-        own = {*plain, *task.define, *self.parameters, ACTION}
+        self.forces = {name: k for k, name in enumerate(self.stepper.impulse_names) if name in wanted}
+        self.drawn_servos = [n for n in names["randomize"] if WORD in n and callable(task.randomize)]
+        if not callable(task.randomize):
+            self.drawn_servos = [n for pattern in names["randomize"] if WORD in pattern for n in self.servos.named(pattern)]
+        own = {*plain, *task.define, *self.parameters, *self.forces, *self.drawn_servos, ACTION}
         for name in wanted:
             if task.goal is None and name.startswith(GOAL) and name not in own:
                 raise UsageError(
@@ -85,7 +93,8 @@ class Episodes:
         self.goals |= {name: np.zeros(self.n) for name in plain}
         ahead = {name: x.copy() for name, x in self.goals.items()}
         empty = (np.zeros((self.n, x.shape[1])) for x in (self.stepper.q, self.stepper.v, self.stepper.parameters))
-        self.stock = Stock(*empty, ahead, np.zeros(self.n, dtype=bool))
+        drawn = {name: np.zeros(self.n) for name in self.drawn_servos}
+        self.stock = Stock(*empty, drawn, ahead, np.zeros(self.n, dtype=bool))
         self._prepare_draws(names)
         self.factors, self.offsets = scales(task, self._dimension)
         self.closer = RowCloser(core, threads)
@@ -100,12 +109,14 @@ class Episodes:
         self.draws = [
             draw_of("start", task.start, names["start"], self.reader.dimension, core),
             draw_of("goal", task.goal, names["goal"], self.reader.dimension, core),
-            draw_of_parameters(task.randomize, names["randomize"], core),
+            draw_of_parameters(task.randomize, names["randomize"], core, self.servos),
         ]
 
     def _dimension(self, name: str) -> str:
         """Kind of an observed quantity; "" where it has none."""
         plain = name.removeprefix(GOAL)
+        if name in self.forces:
+            return "force"
         return self.reader.dimension(plain) if plain in self.reader or inner(plain)[0] else ""
 
     # ---------------------------------------------------------------- new episodes
@@ -133,6 +144,8 @@ class Episodes:
         for name, x in stock.goals.items():  # samples hold the arrays before
             self.goals[name] = np.where(mask.reshape(-1, *[1] * (x.ndim - 1)), x, self.goals[name])
             self.goals[name].flags.writeable = False
+        rest = np.where(self.servos.positioned, stock.q[which][:, self.act.coordinates], 0.0)
+        self.servos.put({name: x[which] for name, x in stock.servos.items()}, which, rest)
         stock.ready[which] = False
         self.episodes[which] += np.uint64(1)
         self.steps[which] = 0
@@ -193,7 +206,8 @@ class Episodes:
         """Put drawn numbers into the stock; return the mask of those that can be assembled."""
         kernels, stock = compiled_of(self.system).kernels, self.stock
         numbers = np.tile(kernels.defaults["parameters"], (len(which), 1))
-        for name, x in parameters.items():
+        for name in self.parameters:
+            x = parameters[name]
             numbers[:, list(kernels.entries["parameters"]).index(name)] = x
         found = self.closer({n: start[n] for n in self.positions}, {n: start[given] for n, given in self.speeds.items()}, numbers)
         posed = self.closer({n: goal[n] for n in self.posed}, {}, numbers) if self.posed else found
@@ -202,6 +216,8 @@ class Episodes:
             ok &= self._within_stops(made.q, numbers, ok)
         rows = which[ok]
         stock.q[rows], stock.v[rows], stock.parameters[rows], stock.ready[rows] = found.q[ok], found.v[ok], numbers[ok], True
+        for name, drawn in stock.servos.items():
+            drawn[rows] = parameters[name][ok]
         if self.posed and len(rows):
             for name, x in self._goal_values(self._posed_rows(posed.q[ok], numbers[ok])).items():
                 stock.goals[name][rows] = x
@@ -239,6 +255,9 @@ class Episodes:
         arrays = self.reader(rows)
         arrays |= self.goals
         arrays |= {name: self.stepper.parameters[:, k].copy() for k, name in enumerate(self.parameters)}
+        arrays |= {name: self.servos.number(name) for name in self.drawn_servos}
+        for name, k in self.forces.items():
+            arrays[name] = np.where(self.steps > 0, self.stepper.impulses[:, k] / self.servos.h, 0.0)
         arrays[ACTION] = self.action
         self.last = NamedArrays(arrays, self.task.define, self.n)
         return self.last
@@ -274,10 +293,9 @@ class Episodes:
         """Advance by one step; rows where `moving` is False stay as they are and are rewarded nothing."""
         self._apply(actions)
         before = self.last
-        self.stepper.step(self.tau, mask=moving)
-        codes = self.stepper.environments.codes
-        x = self.sample()
+        codes = self._advance(moving)
         self.steps += 1 if moving is None else moving
+        x = self.sample()
         failed = codes > 0
         ended = failed | (codes == BACKED) if self.task.singular else failed
         rewards = self._rewards(x, before)
@@ -293,7 +311,7 @@ class Episodes:
         return StepResult(self.observed(x), rewards, terminated, truncated, success, failed if any_failed else None)
 
     def _apply(self, actions: Any) -> None:
-        """Actions from -1 to 1 as torques and forces."""
+        """Take actions from -1 to 1."""
         try:
             given = np.asarray(actions, dtype=float)
         except (TypeError, ValueError):
@@ -306,7 +324,21 @@ class Episodes:
             bad = np.argwhere(~np.isfinite(given))[0]
             raise UsageError(f"the action of environment {bad[0]} for '{self.act.names[bad[1]]}' is not a finite number.", name="actions")
         self.action = np.clip(given, -1.0, 1.0)
-        self.tau[:, self.act.where] = self.act.center + self.act.half * self.action
+
+    def _advance(self, moving: np.ndarray | None) -> np.ndarray:
+        """Step under the actions; return the codes of the environments, of all substeps the worst."""
+        asked, environments = self.act.center + self.act.half * self.action, self.stepper.environments
+        if not self.task.servo:
+            self.tau[:, self.act.where] = asked
+            self.stepper.step(self.tau, mask=moving)
+            return environments.codes
+        codes = np.zeros_like(environments.codes)
+        for _ in range(self.task.substeps):
+            q, v = self.stepper.q[:, self.act.coordinates], self.stepper.v[:, self.act.columns]
+            self.tau[:, self.act.where] = self.servos.efforts(asked, q, v, moving)
+            self.stepper.step(self.tau, mask=moving)
+            codes = np.where((codes > 0) | ((codes == BACKED) & (environments.codes <= 0)), codes, environments.codes)
+        return codes
 
     def _rewards(self, x: NamedArrays, before: NamedArrays | None) -> np.ndarray:
         call: Callable[[], Any] = partial(self.task.reward, x, before) if self.rewarded_by_change else partial(self.task.reward, x)

@@ -24,11 +24,13 @@ from linkwright.api import (
     written_values,
 )
 from linkwright.model.file.overrides import place_of
+from linkwright.rings.control.gym.servo import WORD, servos_of
 from linkwright.text.ranges_and_tolerances import Values, limits, tolerance_in, unit_written
 
 if TYPE_CHECKING:
     from linkwright.api import Compiled, System
     from linkwright.rings.control.gym.random_streams import RowRandom
+    from linkwright.rings.control.gym.servo import ServoBank
     from linkwright.rings.control.gym.task import Task
 
 
@@ -41,23 +43,40 @@ def _place(what: str, kind: str, core: Compiled, present: float | None = None) -
 
 
 class ActionMap(NamedTuple):
-    """Entries of tau that actions act on (`where`: as a slice, if evenly spaced), the effort of action 0 and that of 1 above it."""
+    """Entries of tau that actions act on (`where`: as a slice, if evenly spaced), the effort of action 0 and that of 1 above it.
+
+    Where a servo positions a coordinate, these are set-points. `coordinates` are the places in q, `slides` whether they are lengths.
+    """
 
     names: tuple[str, ...]
     columns: np.ndarray
     where: Any
     center: np.ndarray
     half: np.ndarray
+    coordinates: np.ndarray
+    slides: tuple[bool, ...]
 
 
 def action_map(task: Task) -> ActionMap:
-    """Limits of the efforts of a task."""
+    """Limits of the efforts of a task, and of the set-points of its servos."""
     system = task.system
     given = task.act if isinstance(task.act, Mapping) else dict.fromkeys(task.act)
-    places, ranges = [], []
+    servos = servos_of(task.servo, tuple(map(str, given)))
+    places, ranges, where_q, slides = [], [], [], []
     for name, given_limits in given.items():
-        place, kind = _effort(system, str(name))
+        place, kind, at = _effort(system, str(name))
         places.append(place)
+        where_q.append(-1 if at is None else at)
+        slides.append(kind == "force")
+        servo = servos.get(str(name))
+        if servo is not None and servo.stiffness is not None:
+            if given_limits is None or at is None:
+                raise UsageError(
+                    f"act: the servo of '{name}' positions it, so give the range of the coordinate, such as {{'{name}': ('-30 deg', '30 deg')}}.",
+                    name=str(name),
+                )
+            ranges.append(limits(given_limits, _place(f"act: the range of '{name}'", "length" if slides[-1] else "angle", compiled_of(system))))
+            continue
         found = _limits(system, str(name)) if given_limits is None else given_limits
         ranges.append(limits(found, _place(f"act: the limit of '{name}'", kind, compiled_of(system))))
     low, high = np.array(ranges).T
@@ -65,11 +84,11 @@ def action_map(task: Task) -> ActionMap:
     steps = set(np.diff(columns).tolist()) or {1}
     even = len(steps) == 1 and min(steps) > 0
     where = slice(places[0], places[-1] + 1, min(steps)) if even else columns
-    return ActionMap(tuple(map(str, given)), columns, where, 0.5 * (low + high), 0.5 * (high - low))
+    return ActionMap(tuple(map(str, given)), columns, where, 0.5 * (low + high), 0.5 * (high - low), np.array(where_q), tuple(slides))
 
 
-def _effort(system: System, name: str) -> tuple[int, str]:
-    """Place of a coordinate in tau, and the kind of its effort."""
+def _effort(system: System, name: str) -> tuple[int, str, int | None]:
+    """Place of a coordinate in tau, the kind of its effort, and its place in q, if it has one."""
     core = compiled_of(system)
     part = core.assembler.targets.part(name)
     if not isinstance(part, coordinates.JointCoordinate):
@@ -79,8 +98,8 @@ def _effort(system: System, name: str) -> tuple[int, str]:
         raise UsageError(
             f"act: '{name}' is a cut joint, in which no effort can act. Give the task lw.compile(m, cuts=[...]) with other cuts.", name=name
         )
-    span = core.tree.nodes[core.tree.node_of_joint[part.joint.name]].v
-    return span.start + part.v, part.effort_kind
+    node = core.tree.nodes[core.tree.node_of_joint[part.joint.name]]
+    return node.v.start + part.v, part.effort_kind, None if part.q is None else node.q.start + part.q
 
 
 def _limits(system: System, name: str) -> tuple[float, float]:
@@ -180,16 +199,21 @@ def _drawn(given: Any, place: Place) -> Drawn:
     return place.ends(meant)
 
 
-def draw_of_parameters(drawn: Any, names: list[str], core: Compiled) -> Draw:
-    """Ranges of named parameters of the model: patterns mean all that fit, "10 %" is a range about the parameter of the model."""
+def draw_of_parameters(drawn: Any, names: list[str], core: Compiled, servos: ServoBank) -> Draw:
+    """Ranges of named parameters of the model and of numbers of servos: patterns mean all that fit, "10 %" is a range about the value."""
     parameters = {p.name: p for p in core.parameters}
     if not isinstance(drawn, Mapping):
         for name in names:
-            if name not in parameters:
+            if name not in parameters and name not in servos.defaults:
                 raise UsageError(f"randomize: the function returned '{name}', which is a pattern or no parameter of the model.", name=name)
         return Draw("randomize", tuple(names), {}, drawn)
     ranges: dict[str, Drawn] = {}
     for pattern, given in drawn.items():
+        if WORD in str(pattern):
+            for name in servos.named(str(pattern)):
+                place = _place(f"randomize: '{name}'", servos.kind(name), core, servos.defaults[name])
+                ranges[name] = _drawn(given, place)
+            continue
         for p in core.chosen(str(pattern)):
             ranges[p.name] = _drawn(given, place_of(core.described, p, f"randomize: '{p.name}'"))
     return Draw("randomize", tuple(ranges), ranges, None)

@@ -7,13 +7,14 @@ Where other coordinates than the drives are named, every state is assembled by i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from linkwright.api import LinkwrightError, UsageError, coordinates, memory_and_threads
 from linkwright.kernels.driven_motion import Homotopy, LaneWalking
-from linkwright.simulation.start_states import closed_for
+from linkwright.simulation.start_states import closed_starts
 
 if TYPE_CHECKING:
     from linkwright.api import Compiled
@@ -87,12 +88,13 @@ class RowCloser:
         """By the float path: always the same bits, whatever code has been made."""
         core, n = self.core, len(parameters)
         Q, V, ok = np.zeros((n, len(core.start.q))), np.zeros((n, core.tree.nv)), np.zeros(n, dtype=bool)
-        for i in range(n):
-            try:
-                named: list[dict[str, Any]] = [{k: float(x[i]) for k, x in given.items()} for given in (q, v)]
-                st = core.assembler.assemble(*named) if named[0] or named[1] else core.start
-                st = closed_for(core, st, parameters[i]) if parameters.shape[1] else st
-            except LinkwrightError:
-                continue
-            Q[i], V[i], ok[i] = st.q, st.v, True
+        named, found = q or v, {}
+        for i in range(n if named else 0):
+            with suppress(LinkwrightError):
+                found[i] = core.assembler.assemble(*({k: float(x[i]) for k, x in given.items()} for given in (q, v)))
+        found = found if named else dict.fromkeys(range(n), core.start)
+        closed = closed_starts(core, list(found.values()), parameters[list(found)])
+        for i, st in zip(found, closed, strict=True):
+            if not isinstance(st, LinkwrightError):
+                Q[i], V[i], ok[i] = st.q, st.v, True
         return ClosedRows(Q, V, ok)

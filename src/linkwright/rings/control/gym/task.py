@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwright.api import KINDS, Description, Mechanism, System, UsageError, compile, compiled_of, essentials, load, nearest, quantity
+from linkwright.rings.control.gym.servo import WORD, Servo, servos_of
 from linkwright.simulation.step_inputs import interval
 
 if TYPE_CHECKING:
@@ -50,8 +51,11 @@ class Task:
         that returns arrays by name. Loops are closed on the branch of the model's start.
     goal: likewise; "A" and other drives are a position in which every channel can be read: "goal.A", "goal.coupler.P.x".
         Other names are plain numbers.
-    randomize: likewise, of parameters of the model ("coupler.mass"), anew for every episode of every environment.
-    read: further channels that functions read. define: further quantities by name, functions of x.
+    randomize: likewise, of parameters of the model ("coupler.mass") and numbers of servos ("A.servo.delay"), anew for every episode of
+        every environment.
+    servo: a Servo for all actions, or a dict by coordinate. An action of a servo with a stiffness is a set-point, so `act` has the ranges
+        of the coordinates then.
+    read: further channels that functions read; "foot.normal" is a force of a contact, the mean of the last substep. define: further quantities by name, functions of x.
     dt: time of a step, in `substeps` equal steps of the integrator; horizon: time after which an episode is truncated (a number: steps).
     failure: reward added where a step cannot be done (its loops cannot be closed); the episode ends there. singular=True: an
         episode ends at singular positions, too.
@@ -66,6 +70,7 @@ class Task:
     start: Drawn = None
     goal: Drawn = None
     randomize: Drawn = None
+    servo: Servo | Mapping[str, Servo] | None = None
     read: Sequence[str] = ()
     define: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     dt: Any = 0.02
@@ -93,6 +98,7 @@ class Task:
             raise UsageError(f"dtype is one of {', '.join(DTYPES)}, not {self.dtype!r}.", name="dtype", value=self.dtype, allowed=DTYPES)
         if not np.isfinite(self.failure):
             raise UsageError("failure is a finite number: the reward added if a step cannot be done.", name="failure")
+        servos_of(self.servo, tuple(map(str, self.act)))
         interval(self.dt, self.substeps)
 
     def __deepcopy__(self, memo: Any) -> Task:
@@ -133,7 +139,7 @@ class Task:
     @cached_property
     def system(self) -> System:
         """The mechanism ready to compute, with the randomized parameters as inputs."""
-        parameters = sorted(self.drawn_names(self.randomize))
+        parameters = sorted(name for name in self.drawn_names(self.randomize) if WORD not in name)
         given = self.model
         if isinstance(given, System):
             if not parameters:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwright.rings.control.gym.servo import Servo
 from linkwright.rings.control.gym.task import Task
 
 GOAL_RADIUS = 0.005  # m: a goal is reached within this
@@ -150,8 +151,85 @@ def stewart_pose() -> Task:
     )
 
 
+# ---------------------------------------------------------------- walking
+
+STRIDE = 0.8  # s, a step of each leg
+LEGS = (1, 2)
+
+
+def stride(x: Mapping[str, Any]) -> Any:
+    """Phase of the stride in rad."""
+    return 2.0 * np.pi * x["t"] / STRIDE
+
+
+def stride_cos(x: Mapping[str, Any]) -> Any:
+    """First entry of the clock."""
+    return np.cos(x["phase"])
+
+
+def stride_sin(x: Mapping[str, Any]) -> Any:
+    """Second entry of the clock."""
+    return np.sin(x["phase"])
+
+
+def walk_fallen(x: Mapping[str, Any]) -> Any:
+    """The torso is low or leans far."""
+    return (x["base.y"] < -0.2) | (np.abs(x["base.angle"]) > 0.6)
+
+
+def walk_feet(x: Mapping[str, Any]) -> Any:
+    """How far feet break the rhythm: load of the foot in the air, in units of 200 N, and speed of the foot on the ground, in m/s."""
+    out = 0.0
+    for leg, half in zip(LEGS, (1.0, -1.0), strict=True):
+        down = 1.0 / (1.0 + np.exp(-8.0 * (half * np.sin(x["phase"]) + 0.2)))  # both feet are down for a moment
+        load = np.minimum((x[f"feet.heel{leg}.normal"] + x[f"feet.toe{leg}.normal"]) / 200.0, 1.0)
+        out = out + (1.0 - down) * load + down * np.minimum(np.hypot(x[f"foot{leg}.F{leg}.vx"], x[f"foot{leg}.F{leg}.vy"]), 1.0)
+    return out
+
+
+def walk_reward(x: Mapping[str, Any], before: Mapping[str, Any]) -> Any:
+    """The commanded speed, upright, in the rhythm, with smooth actions."""
+    tracked = np.exp(-(((x["base.x.v"] - x["goal.speed"]) / 0.25) ** 2))
+    upright = np.exp(-((x["base.angle"] / 0.2) ** 2))
+    rough = np.mean((x["action"] - before["action"]) ** 2, axis=1)
+    return 0.3 + tracked + 0.3 * upright - 0.5 * walk_feet(x) - 0.2 * rough - 0.02 * np.mean(x["action"] ** 2, axis=1)
+
+
+@cache
+def biped_walk() -> Task:
+    """A planar biped with six four-bars walks at a commanded speed; set-points of six servos, ground, masses and servos vary."""
+    joints = ("hip_motor", "knee_motor", "ankle_motor")
+    motors = [f"{joint}{leg}" for leg in LEGS for joint in joints]
+    ranges = {"hip_motor": ("-40 deg", "50 deg"), "knee_motor": ("-50 deg", "20 deg"), "ankle_motor": ("-30 deg", "30 deg")}
+    return Task(
+        "biped-planar",
+        observe={
+            "base.y": "0.1 m", "base.angle": "0.3 rad", "base.x.v": "0.5 m/s", "base.y.v": "0.5 m/s", "base.angle.v": "2 rad/s",
+            **dict.fromkeys(motors, "0.5 rad"), **dict.fromkeys([f"{m}.v" for m in motors], "5 rad/s"),
+            **{f"feet.{end}{leg}.normal": "200 N" for leg in LEGS for end in ("heel", "toe")},
+            "goal.speed": 0.5, "cos(phase)": 1, "sin(phase)": 1, "action": 1,
+        },
+        act={f"{joint}{leg}": ranges[joint] for leg in LEGS for joint in joints},
+        reward=walk_reward,
+        done=walk_fallen,
+        goal={"speed": (0.0, 0.8)},
+        randomize={
+            "mu": (0.5, 1.0), "torso_mass": "15 %", "*.servo.stiffness": "10 %", "*.servo.torque": "10 %",
+            "*.servo.delay": ("0 ms", "5 ms"),
+        },
+        servo=Servo(stiffness=150.0, damping=4.0, torque="60 N m", speed="15 rad/s", lag="5 ms"),
+        read=[f"foot{leg}.F{leg}.{axis}" for leg in LEGS for axis in ("vx", "vy")],
+        define={"phase": stride, "cos(phase)": stride_cos, "sin(phase)": stride_sin},
+        dt="20 ms",
+        substeps=8,
+        horizon="10 s",
+        failure=-5.0,
+    )  # fmt: skip
+
+
 TASKS: dict[str, Callable[[], Task]] = {
     "FiveBarReach-v0": five_bar_reach,
     "CrankSpeed-v0": crank_speed,
     "StewartPose-v0": stewart_pose,
+    "BipedWalk-v0": biped_walk,
 }
