@@ -93,7 +93,7 @@ class ServoBank:
             for joint, size, some in zip(joints, sizes, has, strict=True)
             if some
             for key in NUMBERS
-            if np.isfinite(size[key])
+            if np.isfinite(size[key]) and (key != "stiffness" or size[key] > 0.0)
         }
         self.values = {key: np.tile([size[key] for size in sizes], (n, 1)) for key in NUMBERS}
         self.positioned = np.array([size["stiffness"] > 0.0 for size in sizes])
@@ -132,7 +132,7 @@ class ServoBank:
         """Numbers per substep that follow from those in SI."""
         late = np.rint(self.values["delay"] / self.h).astype(np.int64)
         if late.max(initial=0) > LONGEST:
-            raise UsageError(f"the delay of a servo is at most {LONGEST} substeps of {self.h:g} s.", name="delay", allowed=LONGEST)
+            raise UsageError(f"the delay of a servo is at most {LONGEST} substeps of {self.h:g} s.", name="delay", value=late.max() * self.h)
         self.late, deepest = late, int(late.max(initial=0)) + 1
         if deepest > len(self.sent):
             older = np.repeat(self.sent[self._tick][None], deepest, axis=0)

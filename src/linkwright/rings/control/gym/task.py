@@ -28,6 +28,8 @@ from linkwright.rings.control.gym.servo import WORD, Servo, servos_of
 from linkwright.simulation.step_inputs import interval
 
 if TYPE_CHECKING:
+    from stable_baselines3.common.vec_env import VecEnv
+
     from linkwright.rings.control.gym.env import MechanismEnv
     from linkwright.rings.control.gym.random_streams import RowRandom
     from linkwright.rings.control.gym.vector import MechanismVectorEnv
@@ -127,6 +129,12 @@ class Task:
         from linkwright.rings.control.gym.vector import MechanismVectorEnv
 
         return MechanismVectorEnv(self, num_envs, autoreset_mode=autoreset_mode, threads=threads, render_mode=render_mode)
+
+    def stable_baselines(self, num_envs: int, *, threads: int | None = None, render_mode: str | None = None) -> VecEnv:
+        """Return many environments that step together as a VecEnv of Stable-Baselines3."""
+        from linkwright.rings.control.gym.stable_baselines import vec_env
+
+        return vec_env(self.vector(num_envs, autoreset_mode="SameStep", threads=threads, render_mode=render_mode))
 
     def register(self, id: str) -> None:
         """Register the task under an id, "mine/Reach-v0", for gymnasium.make and gymnasium.make_vec in this process."""

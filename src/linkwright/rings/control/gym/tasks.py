@@ -214,7 +214,7 @@ def biped_walk() -> Task:
         done=walk_fallen,
         goal={"speed": (0.0, 0.8)},
         randomize={
-            "mu": (0.5, 1.0), "torso_mass": "15 %", "*.servo.stiffness": "10 %", "*.servo.torque": "10 %",
+            "mu": (0.4, 1.0), "torso_mass": "15 %", "toe": "10 %", "*.servo.stiffness": "10 %", "*.servo.torque": "10 %",
             "*.servo.delay": ("0 ms", "5 ms"),
         },
         servo=Servo(stiffness=150.0, damping=4.0, torque="60 N m", speed="15 rad/s", lag="5 ms"),
