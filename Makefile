@@ -50,10 +50,12 @@ test: $(VENV)/installed-test browser firefox compiler shells video build/node/in
 # The wheel of PyTorch on PyPI for Linux does not import without libraries of CUDA, some gigabytes, so that it is not installed here.
 # Machine code is optimized as for users; zig's cache is in build, so that the C libraries of other systems are built once.
 test-all: SELECTION := -m ""
+BASELINES = $(PY) -c "import stable_baselines3" >/dev/null 2>&1
 TORCH = $(PY) -c "import torch" >/dev/null 2>&1
 test-all: $(VENV)/installed-all browser firefox compiler controller shells video build/node/installed
 	@$(TORCH) || echo "PyTorch is not installed: tests/rings/exchange/bridges/test_torch.py is left out. Install its build for CPU into $(VENV) as its own site describes."
-	$(call tests,LINKWRIGHT_OPTIMIZATION=1 ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/build/zig,$$($(TORCH) || echo --ignore=tests/rings/exchange/bridges/test_torch.py))
+	@$(BASELINES) || echo "Stable-Baselines3 is not installed: tests/rings/control/gym/test_stable_baselines.py is left out. It needs PyTorch."
+	$(call tests,LINKWRIGHT_OPTIMIZATION=1 ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/build/zig,$$($(TORCH) || echo --ignore=tests/rings/exchange/bridges/test_torch.py) $$($(BASELINES) || echo --ignore=tests/rings/control/gym/test_stable_baselines.py))
 
 check: check-style check-types check-layers check-builds
 

@@ -151,8 +151,8 @@ class Learner:
         self.noise[0][...] = np.clip(self.noise[0], -2.3, 0.0)
 
 
-def train(folder, minutes, seed=0, environments=ENVIRONMENTS, report=print):
-    """Learn for some minutes; return the weights of the policy and (round, steps, reward per step, falls per minute)."""
+def train(folder, minutes=np.inf, rounds=np.inf, seed=0, environments=ENVIRONMENTS, report=print):
+    """Learn for some minutes or rounds; return the weights of the policy and (round, steps, reward per step, falls per minute)."""
     folder.mkdir(parents=True, exist_ok=True)
     envs = gymnasium.make_vec(TASK, num_envs=environments, autoreset_mode="SameStep")
     learner, checkpoint, history = Learner(envs, seed), folder / "checkpoint.npz", []
@@ -160,7 +160,7 @@ def train(folder, minutes, seed=0, environments=ENVIRONMENTS, report=print):
         learner.load(checkpoint)
     seen, _ = envs.reset(seed=seed)
     begun, dt = time.perf_counter(), envs.unwrapped.task.seconds
-    while time.perf_counter() - begun < 60.0 * minutes:
+    while time.perf_counter() - begun < 60.0 * minutes and len(history) < rounds:
         x, seen = learner.play(envs, seen)
         learner.learn(x, seen)
         minute = x["end"].size * dt / 60.0

@@ -44,8 +44,9 @@ class Frames:
         """Move the window to the side, and walls that have no end along themselves."""
         way = np.array([gone, 0.0, 0.0])
         self.canvas.points = self.points + way[: self.points.shape[1]]
+        ground = self.canvas.scene.description.bodies[0].name
         for k, x in enumerate(self.outlines):
-            if x.wall and x.node == 0 and len(x.points) == 2:
+            if x.wall and x.body == ground and len(x.points) == 2:
                 along = (x.points[1] - x.points[0]) / np.linalg.norm(x.points[1] - x.points[0])
                 self.canvas.scene.outlines[k] = replace(x, points=x.points + along * (along @ way))
 

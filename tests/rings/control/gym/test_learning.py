@@ -5,16 +5,17 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 
 from tests import ROOT
 
-SCRIPT = ROOT / "examples" / "15_learn_reaching.py"
+EXAMPLES = ROOT / "examples"
 
 
-def example() -> dict:
-    return runpy.run_path(str(SCRIPT), run_name="example")
+def example(name: str = "15_learn_reaching") -> dict:
+    return runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="example")
 
 
 @pytest.mark.slow
@@ -35,3 +36,32 @@ def test_the_whole_example_reaches_its_goals(tmp_path: Path) -> None:
     assert history[-1, 2] > 0.98 and history[0, 2] == 0.0
     names["show"](weights, history, tmp_path)
     assert (tmp_path / "learning.png").stat().st_size > 5000 and (tmp_path / "reaching.gif").stat().st_size > 50_000
+
+
+def test_the_stored_policy_walks() -> None:
+    """Weights of the repository, seeds that no training had, masses, grounds and servos drawn for each: every biped walks for ten
+    seconds at its speed within 0.1 m/s. That it walks is read from its feet: each leaves the ground again and again, hardly ever both."""
+    names, speeds = example("17_learn_walking"), np.repeat([0.2, 0.4, 0.6, 0.8], 4)
+    weights = names["policy"]()
+    assert sum(w.size for w in weights) * 4 < 200_000
+    found, up = names["walk"](weights, speeds, seed=2**40)
+    assert up.all() and np.abs(found - speeds).max() < 0.1
+    envs = gymnasium.make_vec(names["TASK"], num_envs=2).unwrapped
+    seen, lifted = envs.reset(seed=2**41, options={"goal.speed": 0.5})[0], []
+    for _ in range(150):
+        seen = envs.step(np.clip(names["forward"](weights, seen)[0], -1.0, 1.0))[0]
+        states = [envs.episodes.stepper.state(i) for i in range(2)]
+        lifted.append([[min(st[f"foot{k}.heel{k}.y"], st[f"foot{k}.toe{k}.y"]) - 0.02 for k in (1, 2)] for st in states])
+    high = np.array(lifted)[50:] > 0.01  # (times, environments, feet)
+    changes = np.abs(np.diff(high.astype(int), axis=0)).sum(axis=0)  # 2 s are two strides and a half
+    assert (high.mean(axis=0) > 0.1).all() and high.all(axis=2).mean() < 0.05 and (changes >= 4).all()
+
+
+@pytest.mark.slow
+def test_a_short_training_learns_to_stay_up(tmp_path: Path) -> None:
+    """Twenty rounds of the trainer with fixed seeds: rewards grow, and a run that goes on from the checkpoint begins where it ended."""
+    train = example("17_learn_walking")["train"]
+    first = train(tmp_path, rounds=20, environments=512, report=lambda *text, **options: None)[1]
+    assert first[-3:, 2].mean() > first[:3, 2].mean() + 0.15 and np.isfinite(first).all()
+    again = train(tmp_path, rounds=2, environments=512, report=lambda *text, **options: None)[1]
+    assert again[0, 0] == 21 and again[:, 2].mean() > first[:3, 2].mean() + 0.1

@@ -24,6 +24,12 @@ def task(servo: Any, act: Any = "4 N m", **changes: Any) -> lg.Task:
     return lg.Task(WHEEL, act={"A": act}, servo=servo, reward=lambda x: 0.0 * x["A"], **{**fields, **changes})
 
 
+def named(envs: lg.MechanismVectorEnv) -> lg.NamedArrays:
+    """What functions of the task read."""
+    assert envs.episodes.last is not None
+    return envs.episodes.last
+
+
 def speeds(envs: lg.MechanismVectorEnv, action: float, steps: int) -> np.ndarray:
     """Speeds (steps, environments) under one action."""
     return np.array([envs.step(np.full((envs.num_envs, 1), action))[0][:, 1] for _ in range(steps)])
@@ -43,7 +49,7 @@ def test_a_delay_shifts_the_answer() -> None:
     """After 0, 5 and 25 ms of delay the wheel has turned under the torque for so much less, each environment by its own delay."""
     envs = task(lg.Servo(), randomize={"A.servo.delay": [0.0, 0.005, 0.025]}, read=["A.servo.delay"]).vector(30)
     envs.reset(seed=1)
-    late = envs.episodes.last["A.servo.delay"]  # type: ignore[index]
+    late = named(envs)["A.servo.delay"]
     assert set(late) == {0.0, 0.005, 0.025}
     found = speeds(envs, 0.5, 6)
     for step, row in enumerate(found, 1):
@@ -103,12 +109,12 @@ def test_a_vector_is_many_single_environments(mode: AutoresetMode) -> None:
         a = random.uniform(-1.0, 1.0, (6, 1)).astype(np.float32)
         for mine, other in zip(own.step(a)[:4], loop.step(a)[:4], strict=True):
             assert np.array_equal(mine, other)
-        drawn |= set(own.episodes.last["A.servo.stiffness"])  # type: ignore[index]
+        drawn |= set(named(own)["A.servo.stiffness"])
     assert len(drawn) > 12 and min(drawn) >= 32.0 and max(drawn) <= 48.0
 
 
 def test_forces_of_contacts_carry_the_weight() -> None:
-    """A disk that rests on the floor presses on it with m g; one that falls presses with nothing, also in the first sample of an episode."""
+    """A disk that rests on the floor presses on it with m g, one that falls with nothing, and nothing is known before the first step."""
     disk = {
         "name": "disk", "plane": "xy", "gravity": [0, -9.81],
         "bodies": {"ground": {"points": {"O": [0, 0]}}, "disk": {"points": {"C": [0, 0]}, "mass": 2, "com": [0, 0], "inertia": 0.01}},

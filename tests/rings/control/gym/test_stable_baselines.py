@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from stable_baselines3 import PPO
-from stable_baselines3.common.vec_env import VecEnv
 
 import linkwright as lw
 import linkwright.rings.control.gym as lg
@@ -17,6 +15,8 @@ pytestmark = pytest.mark.slow
 
 def test_it_is_the_native_vector_with_other_infos() -> None:
     """Observations, rewards and ends of both across ends of episodes, and the last observation of those that ended."""
+    from stable_baselines3.common.vec_env import VecEnv
+
     task = found("FiveBarReach-v0").with_(horizon=6, act={"A": "8 N m", "E": "8 N m"})
     ours, native = task.stable_baselines(5), task.vector(5, autoreset_mode="SameStep")
     assert isinstance(ours, VecEnv)
@@ -42,6 +42,8 @@ def test_it_is_the_native_vector_with_other_infos() -> None:
 
 def test_its_trainer_learns() -> None:
     """A short run of PPO on a wheel that must turn to the right: the return of an episode, at most 50, grows from 0 to more than 30."""
+    from stable_baselines3 import PPO
+
     wheel = {
         "name": "wheel", "plane": "xy", "gravity": 0, "drawing": {"A": [0, 0]},
         "bodies": {"ground": {"pins": ["A"]}, "wheel": {"pins": ["A"], "mass": 1, "com": "A", "inertia": 0.5}},

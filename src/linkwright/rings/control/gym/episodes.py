@@ -61,7 +61,8 @@ class Episodes:
 
     def _begin(self, threads: int | None) -> None:
         task, core = self.task, compiled_of(self.system)
-        self.servos = ServoBank(servos_of(task.servo, self.act.names), self.act.names, self.act.slides, self.n, task.seconds / task.substeps)
+        servos = servos_of(task.servo, self.act.names)
+        self.servos = ServoBank(servos, self.act.names, self.act.slides, self.n, task.seconds / task.substeps)
         dt, substeps = (self.servos.h, 1) if task.servo else (task.dt, task.substeps)  # a servo acts in every substep
         self.stepper = self.system.stepper(self.n, dt=dt, substeps=substeps, integrator=task.integrator, threads=threads)
         names = {what: task.drawn_names(getattr(task, what)) for what in ("start", "goal", "randomize")}

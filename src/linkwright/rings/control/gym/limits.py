@@ -71,12 +71,10 @@ def action_map(task: Task) -> ActionMap:
         servo = servos.get(str(name))
         if servo is not None and servo.stiffness is not None:
             if given_limits is None or at is None:
-                raise UsageError(
-                    f"act: the servo of '{name}' positions it, so give the range of the coordinate, such as {{'{name}': ('-30 deg', '30 deg')}}.",
-                    name=str(name),
-                )
-            ranges.append(limits(given_limits, _place(f"act: the range of '{name}'", "length" if slides[-1] else "angle", compiled_of(system))))
-            continue
+                such = f"{{'{name}': ('-30 deg', '30 deg')}}"
+                said = f"act: the servo of '{name}' positions it. Give the range of the coordinate, such as {such}."
+                raise UsageError(said, name=str(name))
+            kind = "length" if slides[-1] else "angle"
         found = _limits(system, str(name)) if given_limits is None else given_limits
         ranges.append(limits(found, _place(f"act: the limit of '{name}'", kind, compiled_of(system))))
     low, high = np.array(ranges).T

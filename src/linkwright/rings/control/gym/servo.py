@@ -62,7 +62,8 @@ class Servo:
             found = quantity(given, KINDS[kinds[0 if slides else 1]], what)
             above = name in POSITIVE
             if not np.isfinite(found) or found < 0.0 or (above and found == 0.0):
-                raise UsageError(f"{what} is a finite number {'above 0' if above else 'of 0 or more'}, not {given!r}.", name=name, value=given)
+                least = "above 0" if above else "of 0 or more"
+                raise UsageError(f"{what} is a finite number {least}, not {given!r}.", name=name, value=given)
             out[name] = found
         return out
 
@@ -106,7 +107,8 @@ class ServoBank:
         """Numbers of servos that a name or pattern means."""
         found = [name for name in self.defaults if fnmatchcase(name, pattern)]
         if not found:
-            raise UsageError(f"randomize: there is no '{pattern}'.", nearest(pattern, list(self.defaults), "Numbers of servos"), name=pattern)
+            hint = nearest(pattern, list(self.defaults), "Numbers of servos")
+            raise UsageError(f"randomize: there is no '{pattern}'.", hint, name=pattern)
         return found
 
     def kind(self, name: str) -> str:
@@ -132,7 +134,8 @@ class ServoBank:
         """Numbers per substep that follow from those in SI."""
         late = np.rint(self.values["delay"] / self.h).astype(np.int64)
         if late.max(initial=0) > LONGEST:
-            raise UsageError(f"the delay of a servo is at most {LONGEST} substeps of {self.h:g} s.", name="delay", value=late.max() * self.h)
+            said = f"the delay of a servo is at most {LONGEST} substeps of {self.h:g} s."
+            raise UsageError(said, name="delay", value=late.max() * self.h)
         self.late, deepest = late, int(late.max(initial=0)) + 1
         if deepest > len(self.sent):
             older = np.repeat(self.sent[self._tick][None], deepest, axis=0)

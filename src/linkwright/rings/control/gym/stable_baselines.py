@@ -40,7 +40,7 @@ def _class() -> Any:
         """Environments of a task that step together, under the interface of Stable-Baselines3."""
 
         def __init__(self, envs: MechanismVectorEnv):
-            self.envs, self._actions = envs, np.zeros(envs.action_space.shape)
+            self.envs, self._actions = envs, np.zeros((envs.num_envs, len(envs.action_names)))
             super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
             self.render_mode = envs.render_mode
 

@@ -57,7 +57,8 @@ class Task:
         every environment.
     servo: a Servo for all actions, or a dict by coordinate. An action of a servo with a stiffness is a set-point, so `act` has the ranges
         of the coordinates then.
-    read: further channels that functions read; "foot.normal" is a force of a contact, the mean of the last substep. define: further quantities by name, functions of x.
+    read: further channels that functions read; "foot.normal" is a force of a contact, its mean in the last substep.
+    define: further quantities by name, functions of x.
     dt: time of a step, in `substeps` equal steps of the integrator; horizon: time after which an episode is truncated (a number: steps).
     failure: reward added where a step cannot be done (its loops cannot be closed); the episode ends there. singular=True: an
         episode ends at singular positions, too.
