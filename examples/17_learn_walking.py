@@ -1,7 +1,8 @@
 """A biped learns to walk at a commanded speed: proximal policy optimization in numpy, over 1,024 environments that step together.
 
 python examples/17_learn_walking.py train [folder] [minutes]     learns and writes folder/weights.npz after every tenth round
-python examples/17_learn_walking.py walk [weights.npz]           walks at several speeds (by default with the weights beside this file)
+python examples/17_learn_walking.py walk [weights.npz]           walks at several speeds (by default with the weights next to this file)
+python examples/17_learn_walking.py picture [file.png]           draws one stride
 
 Training continues from folder/checkpoint.npz if it exists. Extra: linkwright[gym].
 """
@@ -203,9 +204,26 @@ def walk(weights, speeds, seed=10**6):
     return gone / (inner.task.steps * inner.task.seconds - SETTLED), up
 
 
+def picture(weights, path, speed=0.6, seed=10**6, every=5, count=8):
+    """Draw one stride in two rows."""
+    from PIL import Image
+
+    env = gymnasium.make(TASK, render_mode="rgb_array").unwrapped
+    seen, frames = env.reset(seed=seed, options={"goal.speed": speed})[0], []
+    for k in range(100 + every * count):
+        if k >= 100 and k % every == 0:
+            frames.append(env.render()[45:665, 40:-30])
+        seen = env.step(np.clip(forward(weights, seen[None])[0][0], -1.0, 1.0))[0]
+    half = count // 2
+    sheet = Image.fromarray(np.concatenate([np.concatenate(frames[:half], axis=1), np.concatenate(frames[half:], axis=1)]))
+    sheet.resize((sheet.width // 2, sheet.height // 2), Image.Resampling.LANCZOS).quantize(64).save(path, optimize=True)
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["train"]:
         train(Path(sys.argv[2] if len(sys.argv) > 2 else "build/learn_walking"), float(sys.argv[3]) if len(sys.argv) > 3 else 60.0)
+    elif sys.argv[1:2] == ["picture"]:
+        picture(policy(), Path(sys.argv[2] if len(sys.argv) > 2 else "build/walking.png"))
     else:
         wanted = np.linspace(0.0, 0.8, 9)
         for v, found, up in zip(wanted, *walk(policy(sys.argv[2] if len(sys.argv) > 2 else WEIGHTS), wanted), strict=True):

@@ -78,7 +78,7 @@ def servos_of(given: Any, joints: tuple[str, ...]) -> dict[str, Servo]:
         raise UsageError("servo is a Servo for all actions, or a dict of them by coordinate.", name="servo")
     for name in given:
         if name not in joints:
-            raise UsageError(f"servo: '{name}' is no action of this task.", nearest(str(name), list(joints), "Actions"), name=str(name))
+            raise UsageError(f"servo: '{name}' is not an action of this task.", nearest(str(name), list(joints), "Actions"), name=str(name))
     return {str(name): x for name, x in given.items()}
 
 
