@@ -29,7 +29,7 @@ GROUPS = {
         "wiper", "four-bar", "slider-crank", "boot-lid", "flap", "jansen-leg", "punch-press", "five-bar", "scissor-lift", "door",
     ),
     "contact": ("gripper", "toggle-clamp", "geneva", "ratchet", "cam-follower", "slider-crank-clearance", "woodpecker"),
-    "robots": ("stewart", "delta", "3-rrr", "3-rrr-motors", "ankle", "excavator", "3r-slider", "biped-planar"),
+    "robots": ("stewart", "delta", "3-rrr", "3-rrr-motors", "ankle", "excavator", "3r-slider"),
     "research": (
         "carpet-scraper", "carpet-scraper-2007", "slider-crank-equal", "change-point-four-bar", "parallelogram-middle",
         "parallelogram-chain", "rssr", "rssr-7r", "bennett",

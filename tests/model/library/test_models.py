@@ -21,14 +21,12 @@ REQUIRED = {
     "carpet-scraper-2007", "3-rrr", "3-rrr-motors", "rssr", "rssr-7r", "stewart", "delta", "scissor-lift", "jansen-leg",
     "excavator", "bennett", "door", "parallelogram-middle", "change-point-four-bar", "parallelogram-chain", "3r-slider", "ankle",
     "flap", "gripper", "geneva", "cam-follower", "slider-crank-clearance", "woodpecker", "ratchet", "toggle-clamp",
-    "biped-planar",
 }  # fmt: skip
 
 # Drawn shapes close by construction, and these guesses are computed: the start is exact to the digits written.
 EXACT = {
     "wiper": 1e-12, "five-bar": 1e-12, "punch-press": 1e-12, "boot-lid": 1e-12, "excavator": 1e-12, "door": 1e-12,
     "parallelogram-middle": 1e-12, "parallelogram-chain": 1e-12, "scissor-lift": 1e-12, "stewart": 1e-9, "delta": 1e-9, "ankle": 1e-12,
-    "biped-planar": 1e-12,
     "rssr": 2e-6, "rssr-7r": 4e-6, "bennett": 4e-6,
 }  # fmt: skip
 SKETCH = 0.05  # a sketch to two digits is off by at most this fraction of the mechanism's size

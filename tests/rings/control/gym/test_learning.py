@@ -9,6 +9,8 @@ import gymnasium
 import numpy as np
 import pytest
 
+import linkwright as lw
+from linkwright.rings.control.gym.tasks import BIPED
 from tests import ROOT
 
 EXAMPLES = ROOT / "examples"
@@ -36,6 +38,25 @@ def test_the_whole_example_reaches_its_goals(tmp_path: Path) -> None:
     assert history[-1, 2] > 0.98 and history[0, 2] == 0.0
     names["show"](weights, history, tmp_path)
     assert (tmp_path / "learning.png").stat().st_size > 5000 and (tmp_path / "reaching.gif").stat().st_size > 50_000
+
+
+def test_the_biped_is_what_its_page_says() -> None:
+    """Six loops by Gruebler's formula, 3 * 19 - 2 * 24 for its bodies and hinges, no doubts about its numbers, and feet that carry the
+    weight of all bodies when its motors hold it: the mean over a second, in which it sways by a few newtons."""
+    m = lw.load(BIPED)
+    s, hinges = lw.compile(m), [j for j in m.description.joints if j.type == "revolute"]
+    moving = m.description.bodies[1:]
+    assert not m.description.warnings and len(moving) == 19 and len(hinges) == 24
+    assert s.mobility.freedoms == 3 * 19 - 2 * 24 == 9 and len(hinges) - (len(moving) - 1) == 6
+    motors = [s.names.v.index(f"{joint}_motor{leg}") for leg in (1, 2) for joint in ("hip", "knee", "ankle")]
+    stepper, tau, carried = s.stepper(1, dt=0.002), np.zeros((1, len(s.names.v))), []
+    normal = [k for k, name in enumerate(stepper.impulse_names) if name.startswith("feet") and name.endswith("normal")]
+    for _ in range(1000):
+        tau[:, motors] = -150.0 * stepper.q[:, motors] - 4.0 * stepper.v[:, motors]
+        stepper.step(tau)
+        carried.append(stepper.impulses[0, normal].sum() / 0.002)
+    weight = 9.81 * (9.0 + 2 * (3 * 0.2 + 3 * 0.1 + 2.2 + 1.6 + 0.6))  # torso, cranks, rods, thigh, shank, foot
+    assert len(normal) == 4 and abs(np.mean(carried[500:]) / weight - 1.0) < 0.01
 
 
 def test_the_stored_policy_walks() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -153,6 +154,7 @@ def stewart_pose() -> Task:
 
 # ---------------------------------------------------------------- walking
 
+BIPED = Path(__file__).parent / "planar-biped.yaml"
 STRIDE = 0.8  # s, a step of each leg
 LEGS = (1, 2)
 
@@ -202,7 +204,7 @@ def biped_walk() -> Task:
     motors = [f"{joint}{leg}" for leg in LEGS for joint in joints]
     ranges = {"hip_motor": ("-40 deg", "50 deg"), "knee_motor": ("-50 deg", "20 deg"), "ankle_motor": ("-30 deg", "30 deg")}
     return Task(
-        "biped-planar",
+        BIPED,
         observe={
             "base.y": "0.1 m", "base.angle": "0.3 rad", "base.x.v": "0.5 m/s", "base.y.v": "0.5 m/s", "base.angle.v": "2 rad/s",
             **dict.fromkeys(motors, "0.5 rad"), **dict.fromkeys([f"{m}.v" for m in motors], "5 rad/s"),
