@@ -18,12 +18,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, product
+from threading import local
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwright.compiler.record_loops import Loop
+from linkwright.compiler.record_loops import Bound, Loop
 from linkwright.compiler.records import Layout
 from linkwright.errors import UsageError, listing
 from linkwright.integrators import FrictionRows, dry_friction
@@ -394,15 +395,28 @@ class FrictionLaw(NamedTuple):
         return 1 + max((s.group for s in self.states if s.does == SHARES), default=-1)
 
 
+class FrictionMemories(local):
+    """Calls of the solver and their records by numbers of rows and groups, those of each thread: every sample of a run needs one."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, int], tuple[Bound, Any]] = {}
+
+    def of(self, n: int, groups: int) -> tuple[Bound, Any]:
+        if (n, groups) not in self._made:
+            run = Loop(dry_friction.settle_friction, Layout(dry_friction.FrictionProblem, dry_friction.sizes(n, groups))).bound(1)
+            self._made[n, groups] = run, run.record()
+        return self._made[n, groups]
+
+
+_memories = FrictionMemories()
+
+
 def solved(
     law: FrictionLaw | FrictionRows, theta: Any, W: np.ndarray, b: np.ndarray, F: np.ndarray, dF: np.ndarray
 ) -> FrictionAnswer | None:
     """Efforts of rows in their states; None where there are none."""
-    loop = Loop(dry_friction.settle_friction, Layout(dry_friction.FrictionProblem, dry_friction.sizes(len(b), law.groups)))
-    for name in ("kind", "group", "by_load", "constant"):
-        loop.fill(name, getattr(law, name))
-    run = loop.bound(1)
-    x: Any = run.record()
+    run, x = _memories.of(len(b), law.groups)
+    x.kind[:], x.group[:], x.by_load[:], x.constant[:] = law.kind, law.group, law.by_load, law.constant
     x.theta[:], x.W[:], x.b[:], x.F[:], x.dF[:] = theta, W, b, F, dF
     if not run()[0]:
         return None
