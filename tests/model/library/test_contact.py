@@ -26,6 +26,14 @@ def test_the_gripper_holds_its_part_if_friction_is_enough():
     assert falls["part.P.ay"][0] == pytest.approx(-0.1 * G, rel=1e-9) and falls["part.P.vy"][-1] < -0.01
 
 
+def test_the_table_of_a_run_has_every_number_of_every_touch():
+    """Also of touches whose name has a dot, a side or a place."""
+    run = lw.load("gripper").simulate(0.01, sample_interval=0.005)
+    names = [f"grip.{jaw}.{k}.{x}" for jaw in ("jaw_left", "jaw_right") for k in (1, 2) for x in ("gap", "slip", "force", "friction", "state")]
+    columns = {x.name for x in run.table().columns}
+    assert columns >= set(names) and set(run._ipython_key_completions_()) >= set(names)
+
+
 def test_the_geneva_wheel_follows_its_closed_form():
     """Engaged it turns by beta = atan2(a sin alpha, C - a cos alpha), up to the play over the shortest arm; else the disc holds it."""
     run, C = lw.load("geneva").simulate(1.0), 0.1

@@ -39,7 +39,7 @@ FALL = np.sqrt(2.0 / G)  # s, from 1 m
 
 def test_optimize_finds_the_restitution_of_a_bounce_height():
     """Goals of runs with impacts are optimized by differences of runs: after the bounce the ball flies on a parabola."""
-    case, t = lw.Run(0.7), 0.7 - FALL
+    case, t = lw.Run(0.7, sample_interval=0.1), 0.7 - FALL
     best = lw.load(BALL).optimize("min e", {"e": "0.3..0.9"}, "end b.O.y > 0.5 m", case, count=2, starts=1, progress=False)
     e = (0.4 + 0.5 * G * t * t) / (G * FALL * t)
     assert best.feasible and best.numbers["e"] == pytest.approx(e, abs=6e-5)  # 1e-4 of the range

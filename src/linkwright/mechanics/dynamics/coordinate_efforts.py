@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from itertools import accumulate
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,9 +52,15 @@ class EffortTerms(NamedTuple):
 
 def effort_terms(y: np.ndarray, n: int, nq: int, nv: int) -> EffortTerms:
     """The terms in the outputs of their kernel."""
+    return EffortTerms(*(y[first:end].reshape(shape) for first, end, shape in _places(n, nq, nv)))
+
+
+@lru_cache(maxsize=64)
+def _places(n: int, nq: int, nv: int) -> list[tuple[int, int, tuple[int, ...]]]:
+    """First number, end and shape of each of the terms."""
     shapes = ((n,), (n,), (n, nv), (n, nq + nv + 1), (n, 3), (n, 3 * n), (n,))
-    ends = np.cumsum([0, *(int(np.prod(s)) for s in shapes)])
-    return EffortTerms(*(y[a:b].reshape(s) for a, b, s in zip(ends, ends[1:], shapes, strict=False)))
+    ends = list(accumulate((prod(s) for s in shapes), initial=0))
+    return list(zip(ends, ends[1:], shapes, strict=False))
 
 
 class CoordinateRows(NamedTuple):

@@ -172,8 +172,8 @@ class Readings:
 
     def _is_component(self, name: str) -> bool:
         """A single number worth a column: no vectors, no derived sizes."""
-        points = (".x", ".y", ".z", ".vx", ".vy", ".vz", ".ax", ".ay", ".az")
-        if not (name.count(".") < 2 or name.endswith(points) or ".angle." in name):
+        single = (".x", ".y", ".z", ".vx", ".vy", ".vz", ".ax", ".ay", ".az", ".gap", ".slip")  # of points and touches
+        if not (name.count(".") < 2 or name.endswith(single) or ".angle." in name):
             return False
         dimension = self.table[name].dimension
         return dimension not in ("mixed", "none") and np.ndim(self.table[name].read(self._first)) == 0
