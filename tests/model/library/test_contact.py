@@ -172,3 +172,22 @@ def test_a_cycle_says_that_it_holds_no_contact():
     with pytest.raises(UsageError) as caught:
         m.cycle()
     assert caught.value.name and "contact" in str(caught.value)
+
+
+@pytest.mark.slow  # many runs; tests/simulation/contact has a quick one
+@pytest.mark.parametrize(
+    ("name", "vary", "wanted", "least"),
+    [
+        # mu F on each side of the part carries half of its weight; it may slip by 0.1 mm/s in 50 ms
+        ("gripper", {"close.force": "1 N..60 N"}, "end part.P.vy > -0.1 mm/s", 0.3 * (G - 1e-4 / 0.05) / (2.0 * 0.4)),
+        # at the top m e w^2 = m g + k (10 mm + 2 e) + 1 N
+        ("cam-follower", {"return.stiffness": "1 N/mm..4 N/mm"}, "min cam.contact > 1 N", (0.5 * (0.01 * 125.0**2 - G) + 1.0) / 0.03),
+    ],
+    ids=["gripper", "cam"],
+)
+def test_the_weakest_spring_that_is_enough(name, vary, wanted, least):
+    """Optimized over runs, from springs that hold and from one that lets the follower fly."""
+    (number,) = vary
+    case = lw.Run(0.05 if name == "gripper" else 0.06)
+    best = lw.load(name).optimize(f"min {number}", vary, wanted, case, count=4, starts=2, progress=False)
+    assert best.feasible and best.numbers[number] == pytest.approx(least, rel=1e-3)  # samples of the run, and 1e-4 of the range

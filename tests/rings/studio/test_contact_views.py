@@ -20,7 +20,7 @@ from linkwright.rings.studio import report, report_figures
 from linkwright.rings.studio.editor.drawing import drawing_json
 from linkwright.rings.studio.live import contents
 from linkwright.rings.studio.live.scene_data import places, references, shapes
-from linkwright.rings.studio.report_contacts import touch_records
+from linkwright.rings.studio.report_contacts import lost_motion, touch_records
 from linkwright.rings.studio.scene import Scene, Stage
 from linkwright.rings.studio.scene_contacts import TouchForces, touching
 from tests.simulation.contact.models import block
@@ -254,3 +254,16 @@ def test_solids_that_touch_are_drawn_where_they_are():
     largest = touch_records(run)
     assert [x.name for x in largest] == [f"feet.{i}" for i in range(1, 5)]
     assert sum(x.friction for x in largest) == pytest.approx(2.0, rel=1e-9)
+
+
+def test_the_report_of_a_cycle_has_its_lost_motion():
+    """The slider of a crank gear with the play c in its crank pin moves by c / cos(angle of the rod); the driven crank does not."""
+    m = lw.load("slider-crank-clearance")
+    found = lost_motion(m.cycle(), "A")
+    rows = {row[0]: row[1:] for row in (re.findall(r"<td[^>]*>([^<]*)", x) for x in found.split("<tr>")[2:])}
+    assert set(rows) == {"B", "C", "guide", "rod.angle"}
+    steepest = np.arcsin(50.0 / 180.0)
+    assert rows["guide"][0] == "mm" and [float(x) for x in rows["guide"][1:3]] == pytest.approx([0.1, 0.1 / np.cos(steepest)], rel=1e-3)
+    assert float(rows["guide"][3]) in (90.0, 270.0)
+    assert "Lost motion" in report.fragment(m)
+    assert lost_motion(lw.load("four-bar").cycle(), "A") == ""

@@ -258,6 +258,7 @@ class ReportContent:
         curves = report_figures.curves(c, report_figures.motion_panels(c, over), "rp-motion", over=over)
         out = part("Motion", curves, report_tables.motion_tables(self.system, self.summary, over, c.dimension(over)))
         out += report_measures.section(c, self.measures, self.system.description.units)
+        out += part("Lost motion", report_contacts.lost_motion(c, over))
         out += report_figures.dimensions_section(self.system) + self._cams(c, over)
         return out + self._chosen(c, over) + self._loaded(c, over) + self._compared() + self._foot(c)
 

@@ -1,4 +1,4 @@
-"""Section of the report of a run about its touches: impacts, changes of state, forces and losses of each, and how exactly they were met."""
+"""Sections of the report about contact: touches of a run, with impacts, forces and losses of each, and lost motion over a cycle."""
 
 from __future__ import annotations
 
@@ -69,3 +69,24 @@ def contacts(run: Trajectory) -> str:
     idle = c.touches - len(found)
     apart = f"{idle} of {c.touches} places never touch." if idle else ""
     return table([("Touch", ""), *zip(HEADS, units, strict=True)], rows) + facts(lines) + note(shared) + note(apart)
+
+
+LOST_MOTION = ".lost_motion"
+ROUND_OFF = 1e-12  # m or rad, of the links before a play, which the drive holds
+
+
+def lost_motion(c: Trajectory, over: str) -> str:
+    """A row for each output that the plays let move, the largest first to each side; empty without plays or for a design that has none."""
+    names = [n for n in c.channels if n.endswith(LOST_MOTION)]
+    if not names:
+        return ""
+    (where, turn), rows = c.unit(over), []
+    for name, half in c.read(names).items():
+        if half.max() < ROUND_OFF:
+            continue
+        (symbol, size), k, bounded = c.unit(name), int(half.argmax()), half[np.isfinite(half)]
+        largest = half[k] / size if np.isfinite(half[k]) else "unbounded"
+        rows.append((name.removesuffix(LOST_MOTION), symbol, bounded.min(initial=np.inf) / size, largest, c[over][k] / turn))
+    heads = [("Output", ""), ("", ""), ("Smallest", ""), ("Largest", ""), ("at", where)]
+    said = "How far an output moves to each side within all plays while the drives hold. It is unbounded at dead centers."
+    return table(heads, rows, left=2) + note(said) if rows else ""

@@ -85,3 +85,19 @@ def test_a_run_without_touches_has_no_strip(desk: Callable[..., Desk], tmp_path:
     m = lw.load("door")
     here = desk(live.write(m, tmp_path / "run.html", run=m.simulate(0.1)), "#mode=run&play=0")
     assert not here.page.locator("#states").is_visible()
+
+
+def test_the_page_of_a_cycle_has_ideal_joints_in_place_of_clearances(desk: Callable[..., Desk], tmp_path: Path) -> None:
+    """It turns as the mechanism without play, whose slider is at x = r cos a + sqrt(l^2 - r^2 sin^2 a)."""
+    m = lw.load("slider-crank-clearance")
+    here = desk(m.show(tmp_path / "cycle.html"))
+    angle, travel, ok = (np.array(here.ask(f"Array.from({x})"), float) for x in ("e.cycle.x", "e.channels.read('guide')", "e.cycle.ok"))
+    place = 0.05 * np.cos(angle) + np.sqrt(0.18**2 - (0.05 * np.sin(angle)) ** 2)
+    assert ok.all() and np.abs(travel - travel[0] - (place - place[0])).max() < 1e-9  # round-off
+    assert m.simulate(0.01).show(tmp_path / "run.html") and not desk(tmp_path / "run.html").complaints
+
+
+def test_a_page_says_that_its_drives_do_not_determine_the_motion(desk: Callable[..., Desk], tmp_path: Path) -> None:
+    """The part of the gripper is free: a page without touches plays no cycle of it."""
+    here = desk(lw.load("gripper").show(tmp_path / "page.html"))
+    assert "do not determine the motion" in here.page.inner_text("body")

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from linkwright.api import System, Trajectory, UsageError, compiled_of, elements, files, memory_and_threads
+from linkwright.api import Mechanism, System, Trajectory, UsageError, compiled_of, elements, files, mechanism_of, memory_and_threads
 from linkwright.compiler.javascript import short
 
 ASSETS = Path(__file__).parent / "assets"
@@ -103,7 +103,7 @@ def contents(
 
 
 def _system(subject: Any, run: Trajectory | None) -> System:
-    """The subject's System; with the cuts of the run, whose coordinates depend on them."""
+    """The subject's System; with the cuts of the run, whose coordinates depend on them. A cycle has ideal joints in place of clearances."""
     system: System = getattr(subject, "system", subject)
     if len(system.description.bodies) < 2:
         raise UsageError(
@@ -116,6 +116,8 @@ def _system(subject: Any, run: Trajectory | None) -> System:
         )
     if run is not None and [n.joint.name for n in run.skel.tree.nodes] != [n.joint.name for n in system.tree.nodes]:
         return System(compiled_of(system).described, run.skel.tree.cuts)
+    if run is None and system.description.clearances:
+        return Mechanism(mechanism_of(system).description.ideal).system
     return system
 
 

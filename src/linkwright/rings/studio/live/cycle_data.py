@@ -41,12 +41,13 @@ from linkwright.api import cycles as cycle
 from linkwright.mechanics.closing.idle_motions import idle_rows
 from linkwright.rings.design.drive_duty import cycle_axis
 from linkwright.rings.design.effort_jumps import jump_notes, jumps
-from linkwright.rings.studio.live.mechanism_script import walked_by_page
+from linkwright.rings.studio.live.mechanism_script import led_by, walked_by_page
 from linkwright.rings.studio.scene_contacts import TouchForces, touch_events, world_force
 
 COMPARED = 9  # samples of a cycle at which Python's own loads are given along
 MOST_CHANNELS = 60
 MOST_EFFORTS = 3  # that are plotted from the start
+UNDETERMINED = "the drives do not determine the motion. A run shows it, such as `m.simulate(2).show()`."
 MOST_TURNED = 40  # joints of the tree that are moved unasked: following a branch costs their cube and more
 
 
@@ -91,6 +92,8 @@ def motion_of(system: System, steps: int | None = None, static: bool = False) ->
         return PageMotion(independent(system), None, (), 0.0, False, str(problem), isinstance(problem, SingularityError))
     plan = cycle.plan(compiled_of(system).loops, system.start.instant, None, 0.0 if static else None)
     drives = turn.drives if set(turn.drives) == set(plan.laws) else tuple(plan.laws)
+    if drives and not led_by(system, drives):
+        return PageMotion(independent(system), None, (), 0.0, False, UNDETERMINED)
     lead = plan.laws[plan.lead]
     offset = 0.0
     if plan.open_ended and isinstance(lead, curve_lines.Line):

@@ -56,6 +56,12 @@ def script(system: System, drives: Sequence[str], parameters: Sequence[str], sce
     return Script(text, tuple(names), rows, why, shape if parameters else [])
 
 
+def led_by(system: System, drives: Sequence[str]) -> bool:
+    """Return True if these drives determine the motion, so that the page can compute it."""
+    kernels = export.chosen(system.kernels, None, tuple(drives))
+    return all(export.possible(kernels, n) for n in MOVED)
+
+
 def walked_by_page(system: System, drives: Sequence[str], q: np.ndarray, near: np.ndarray, t: np.ndarray, laws: np.ndarray) -> bool:
     """Return True if the page finds all these positions from the first one; laws: values, speeds and accelerations of the drives."""
     names, _ = _possible(export.chosen(system.kernels, None, tuple(drives)), system)
@@ -67,7 +73,7 @@ def _possible(kernels: kernel_sets.Kernels, system: System) -> tuple[list[str], 
     d = system.description
     massless = [b.name for b in d.bodies[1:] if b.mass is None]
     names: list[str] = [*ALWAYS]
-    if kernels.drives and all(export.possible(kernels, n) for n in MOVED):
+    if kernels.drives and led_by(system, kernels.drives):
         names += [*MOVED, *(["speeds"] if beside(compiled_of(system).skel) else [])]
     if massless:
         names += ["closure", *(["acting"] if elements.from_outside(d) else [])]  # where loads act and how large they are needs no mass

@@ -93,7 +93,7 @@ def data(
             *(cycle_data.jump_sentences(motion.turn) if loads and motion.turn is not None else []),
         ],
         "stopped": motion.why if motion.stopped else "",
-        "why": " ".join(x for x in (_motion_text(motion), made.why) if x),
+        "why": _sentences(_motion_text(motion), made.why),
     }
 
 
@@ -110,6 +110,10 @@ def _motion_text(motion: cycle_data.PageMotion) -> str:
     if motion.moving or not motion.drives:
         return motion.why
     return f"No cycle: {motion.why} Moved by hand at {', '.join(motion.drives)}."
+
+
+def _sentences(first: str, more: str) -> str:
+    return f"{first} {more[:1].upper()}{more[1:]}".rstrip() if first else more
 
 
 def _bodies(system: System, scene: Scene) -> list[dict[str, Any]]:
