@@ -29,7 +29,8 @@ def test_the_gripper_holds_its_part_if_friction_is_enough():
 def test_the_table_of_a_run_has_every_number_of_every_touch():
     """Also of touches whose name has a dot, a side or a place."""
     run = lw.load("gripper").simulate(0.01, sample_interval=0.005)
-    names = [f"grip.{jaw}.{k}.{x}" for jaw in ("jaw_left", "jaw_right") for k in (1, 2) for x in ("gap", "slip", "force", "friction", "state")]
+    numbers = ("gap", "slip", "force", "friction", "state")
+    names = [f"grip.{jaw}.{k}.{x}" for jaw in ("jaw_left", "jaw_right") for k in (1, 2) for x in numbers]
     columns = {x.name for x in run.table().columns}
     assert columns >= set(names) and set(run._ipython_key_completions_()) >= set(names)
 

@@ -9,7 +9,7 @@ has the place of its number in the model file (`yaml`), and what must be written
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -31,6 +31,7 @@ from linkwright.api import (
     UsageError,
     compiled_of,
     display_unit,
+    elements,
     every_parameter,
     expressions,
     listing,
@@ -152,11 +153,27 @@ def unit_of_number(described: Description, p: Parameter) -> tuple[str, float]:
 
 def _traceable(system: System, chosen: list[dict[str, Any]]) -> bool:
     """True if the equations can be written with these numbers left open; the distance of two gears, for one, is decided beforehand."""
+    if _part_wheels(system, [p["name"] for p in chosen]):
+        return False
     try:
         kernels = export.chosen(system.kernels, [p["name"] for p in chosen])
         return bool(kernels.equations(trace_graph.TraceGraph().input("parameters", len(chosen))))
     except trace_graph.TracingError:
         return False
+
+
+def _part_wheels(system: System, names: Sequence[str]) -> bool:
+    """True if wheels in mesh no longer touch with another value of one of these numbers."""
+    described = compiled_of(system).described
+    if not any(x.touching for x in elements.every(described)):
+        return False
+    known = every_parameter(described)
+    try:
+        for name in names:
+            System(known[name].stepped(0.01 * known[name].size), system.tree.cuts)
+    except LinkwrightError:
+        return True
+    return False
 
 
 # -------------------------------------------------------------------- named parameters
