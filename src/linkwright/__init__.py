@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from linkwright.results.state import State
     from linkwright.results.trajectory import Trajectory
     from linkwright.rings import control, exchange
+    from linkwright.rings.design.model_check import check
     from linkwright.rings.design.optimization.pareto_front import ParetoFront
     from linkwright.rings.design.optimization.result import OptimizationResult
     from linkwright.rings.design.studies.analyses import Cycle, Equilibrium, Path, Run
@@ -99,6 +100,7 @@ __all__ = [
     "WorkspaceModes",
     "__version__",
     "calibrate",
+    "check",
     "compile",
     "control",
     "drives",
@@ -135,6 +137,7 @@ _HOME = {  # module: its public names
     "results.measures.grammar": ("path_distance",),
     "results.state": ("State",),
     "results.trajectory": ("Trajectory",),
+    "rings.design.model_check": ("check",),
     "rings.design.optimization.pareto_front": ("ParetoFront",),
     "rings.design.optimization.result": ("OptimizationResult",),
     "rings.design.studies.analyses": ("Cycle", "Equilibrium", "Path", "Run"),

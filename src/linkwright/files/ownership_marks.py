@@ -8,6 +8,7 @@
 .xlsx           creator and last editor of the document's properties;  .dxf  a comment in the first lines
 .fmu            comment of the archive;  .c, .h, .hpp, .cpp, .js  a first line "... by Linkwright ..."
 .xml, .mjcf, .urdf, .sdf  a comment "Written by Linkwright" at the head;  .usda  the text of its documentation
+.sarif          the name of the tool
 .json           the title of the schema of model files, or of a table
 .yaml           a first line with the checksum of the rest: a model that was edited since does not count
 """
@@ -112,6 +113,10 @@ def _json(stream: BinaryIO) -> bool:
     return b'"title": "' + OWNER.encode() in _head(stream)
 
 
+def _sarif(stream: BinaryIO) -> bool:
+    return b'"driver": {\n     "name": "' + OWNER.encode() in _head(stream)
+
+
 def _source(stream: BinaryIO) -> bool:
     return re.match(rb"(/\*|//) [^\n]* by " + OWNER.encode() + rb"\b", _head(stream)) is not None
 
@@ -181,6 +186,7 @@ def _yaml(stream: BinaryIO) -> bool:
 
 TESTS: dict[str, Callable[[BinaryIO], bool]] = {
     ".json": _json,
+    ".sarif": _sarif,
     ".html": _html,
     ".htm": _html,
     ".png": _png,

@@ -165,6 +165,17 @@ def cycle(loops: Loops, here: Instant, ready: Prepared, steps: int = 360, walkin
     return _noted(desc, p, samples, longer)
 
 
+def swept_fully(core: Compiled, drive: str | None, steps: int) -> bool | None:
+    """True if machine code follows the whole cycle of a drive in one sweep; None where it cannot decide. Where it does not, the cycle may
+    still be whole through a singular position: `cycle` looks closer, which takes some fifty times as long."""
+    ready = prepared_of(core, asked_in_si(core, drive, steps, None, None, None, None), begin_of(core))
+    p, loops = ready.plan, core.loops
+    native = native_walk(loops, p.laws, ready.rows, core.walking)
+    if native is None or others_of(loops.skel.tree.description, p.lead):
+        return None
+    return swept(ready.tied, ready.here.q, ready.here.references, np.linspace(0.0, p.span, steps + 1), native) is not None
+
+
 def _with_own_arrays(c: Trajectory) -> Trajectory:
     """Copy the samples, so that writing into them changes no other cycle."""
     q, arrays = c.q.copy(), {name: x.copy() for name, x in c.arrays.items()}

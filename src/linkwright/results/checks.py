@@ -1,4 +1,4 @@
-"""Checks of a mechanism in motion: one list for a cycle, a path and a run, shown alike by texts, `--json`, page, report and studies.
+"""Checks of a mechanism: one list for a cycle, a path, a run and a whole model, shown alike by texts, `--json`, page, report and studies.
 
     found = c.checks()          print(found)        bool(found)        found["contact"].verdict, .text, .value, .limit, .where
 
@@ -8,8 +8,8 @@ a result that could not be found out is never counted as success.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, overload
 
 from linkwright.errors import UsageError, counted, nearest
@@ -20,11 +20,37 @@ VERDICTS: tuple[Verdict, ...] = ("failed", "unknown", "passed")  # the worst fir
 ERROR = "error"  # check whose figure the headline states when it passed
 SHORT = 110  # characters of a reason in the headline
 MARGIN = 15  # columns of a name
+NOT_COMPUTED = "not computed, because"  # beginning of the text of a check that needs another one, which failed
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A change after which a check passes: numbers as `m.with_` takes them, or edits of the file as the editor makes them.
+
+    `verified` is True if the change was applied and the check passed.
+    """
+
+    text: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    edits: tuple[Mapping[str, Any], ...] = ()
+    verified: bool = False
+
+    def edited(self, text: str, file: str = "model.yaml") -> str:
+        """Return the text of a model file after the edits."""
+        from linkwright.model.edits import perform  # here: a motion does not need it
+
+        return perform(text, file, self.edits).text if self.edits else text
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"text": self.text, "changes": dict(self.changes), "edits": [dict(x) for x in self.edits], "verified": self.verified}
 
 
 @dataclass(frozen=True)
 class Check:
-    """One point of the list: its verdict, what was found as text, and the number that was compared with a limit, in SI."""
+    """One point of the list: its verdict, what was found as text, and the number that was compared with a limit, in SI.
+
+    A check of a model also has the `stage` that it belongs to, the `place` in the file ("my.yaml:12"), and what would make it pass.
+    """
 
     name: str
     verdict: Verdict
@@ -32,6 +58,9 @@ class Check:
     value: float | None = None
     limit: float | None = None
     where: str = ""  # the element and the place of the worst value
+    stage: str = ""
+    place: str = ""
+    remedies: tuple[Remedy, ...] = ()
 
     @classmethod
     def of(cls, name: str, passed: bool, text: str = "", **more: Any) -> Check:
@@ -47,11 +76,15 @@ class Check:
         return self.verdict == "passed"
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """The check as plain data, SI; without stage, place and remedies in a motion, which has none."""
+        data = {name: x for name, x in asdict(self).items() if name not in ("stage", "place", "remedies")}
+        return data | ({"stage": self.stage, "place": self.place, "remedies": [x.as_dict() for x in self.remedies]} if self.stage else {})
 
     def __str__(self) -> str:
         said = {"passed": "", "failed": "FAILED: ", "unknown": "unknown: "}[self.verdict]
-        return f"  {self.name:<{MARGIN - 1}} {said}{self.text}".rstrip()
+        place = f"{self.place}: " if self.place and self.verdict != "passed" else ""
+        lines = [f"  {self.name:<{MARGIN - 1}} {said}{place}{self.text}".rstrip()]
+        return "\n".join([*lines, *(f"  {'':<{MARGIN - 1}} fix: {x.text}" for x in self.remedies)])
 
 
 @dataclass(frozen=True, repr=False)

@@ -46,12 +46,17 @@ def motion_checks(c: Trajectory, *, loads: bool = True) -> Checks:
     items = list(own) if own is not None else _cycle(c)
     d = c.skel.tree.description
     why = why_no_loads(c)
-    limited = limit_checks(c, element_limits(d), why) if len(c) else []
-    items += [x for x in limited if x.name != DRIVES] + merged(DRIVES, [*(x for x in limited if x.name == DRIVES), *_motors(c, why)])
+    items += limits_of_parts(c, why)
     if loads and not why:
-        items += ([_dynamics(c)] if own is None else []) + [_unique(c)]
+        items += ([_dynamics(c)] if own is None else []) + [loads_known(c)]
     items.append(inputs_check(d))
     return Checks(tuple(items), own.details if own is not None else ())
+
+
+def limits_of_parts(c: Trajectory, why: str) -> list[Check]:
+    """Limits of elements and drives, those of motors among them; `why` there are no loads, or ""."""
+    limited = limit_checks(c, element_limits(c.skel.tree.description), why) if len(c) else []
+    return [x for x in limited if x.name != DRIVES] + merged(DRIVES, [*(x for x in limited if x.name == DRIVES), *_motors(c, why)])
 
 
 def why_no_loads(c: Trajectory) -> str:
@@ -177,7 +182,7 @@ def _given_back(c: Trajectory) -> float | None:
     return worst / largest if largest > 0.0 else worst
 
 
-def _unique(c: Trajectory, asked: Sequence[str] | None = None) -> Check:
+def loads_known(c: Trajectory, asked: Sequence[str] | None = None) -> Check:
     """Loads that rigid-body mechanics decides, those that redundant constraints share, and those of joints whose mesh is not modeled.
 
     With `asked` it passes if none of these channels is among the loads that are not known.
@@ -203,7 +208,7 @@ def _is_of_pins(channel: str, pins: set[str]) -> bool:
 def measured_loads_check(c: Trajectory, channels: Sequence[str]) -> Check | None:
     """The check on the loads among these channels; None if none of them is a load."""
     asked = [name for name in channels if name in c._load_channels]
-    return _unique(c, asked) if asked and not why_no_loads(c) else None
+    return loads_known(c, asked) if asked and not why_no_loads(c) else None
 
 
 def loads_check(d: Description, unique: Mapping[tuple[str, str], bool], drives: set[str]) -> Check:

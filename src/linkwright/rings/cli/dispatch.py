@@ -17,7 +17,7 @@ from linkwright.rings.cli import console
 from linkwright.rings.cli.parser import PROGRAM, CliCommand, Parser, add_options, settings_of
 
 PLACES = {  # module and constant of each command, in the order of the help; a module is imported when its command is needed
-    "new": "new_model.COMMAND", "edit": "edit.COMMAND", "info": "info.COMMAND", "cycle": "cycle.COMMAND",
+    "new": "new_model.COMMAND", "edit": "edit.COMMAND", "info": "info.COMMAND", "check": "check.COMMAND", "cycle": "cycle.COMMAND",
     "holding-range": "drive_positions.HOLDING", "lost-motion": "drive_positions.LOST",
     "simulate": "simulate.COMMAND", "study": "study.COMMAND", "optimize": "optimize.COMMAND",
     "synthesize": "synthesize.COMMAND", "workspace": "workspace.COMMAND",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from linkwright.results.trajectory import with_mechanism
 
 if TYPE_CHECKING:
-    from linkwright.api import Mechanism, Trajectory, goals
+    from linkwright.api import Mechanism, Trajectory, check_results, goals
     from linkwright.rings.design.bearing_loads import Bearings
     from linkwright.rings.design.belts import BeltTable
     from linkwright.rings.design.cams import CamDesign
@@ -77,6 +77,47 @@ class MechanismVerbs:
         from linkwright.rings.design.summary import summarize
 
         return summarize(self.system)
+
+    def check(
+        self: Mechanism,
+        require: str | goals.Requirement | Sequence[str | goals.Requirement] = (),
+        *,
+        drive: str | None = None,
+        start: float | str | None = None,
+        stop: float | str | None = None,
+        run: float | str | None = None,
+        remedy_time: float | str = 5.0,
+    ) -> check_results.Checks:
+        """Check the model stage by stage, with a remedy for what failed; `lw.check` does the same from a file.
+
+        Parameters
+        ----------
+        require : str, Requirement or sequence
+            Requirements on the motion: "C.transmission_angle > 40 deg", "full turn".
+        drive : str, optional
+            Drive of the cycle (default: the first drive of the model).
+        start : float or str, optional
+            Position at which the drive begins. By default the whole cycle is looked at.
+        stop : float or str, optional
+            Position at which the drive ends.
+        run : float or str, optional
+            Duration of a run that is checked in place of a cycle.
+        remedy_time : float or str, default 5.0
+            Time for the search of remedies. 0 searches for none.
+
+        Returns
+        -------
+        Checks
+            Verdict of each stage with its text, its place in the file, value, limit and remedies.
+
+        Examples
+        --------
+        >>> lw.load("wiper").check("C.transmission_angle > 25 deg").verdict
+        'passed'
+        """
+        from linkwright.rings.design.model_check import check
+
+        return check(self, require, drive=drive, start=start, stop=stop, run=run, remedy_time=remedy_time)
 
     def balance(
         self: Mechanism,
