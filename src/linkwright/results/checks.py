@@ -83,8 +83,7 @@ class Check:
     def __str__(self) -> str:
         said = {"passed": "", "failed": "FAILED: ", "unknown": "unknown: "}[self.verdict]
         place = f"{self.place}: " if self.place and self.verdict != "passed" else ""
-        lines = [f"  {self.name:<{MARGIN - 1}} {said}{place}{self.text}".rstrip()]
-        return "\n".join([*lines, *(f"  {'':<{MARGIN - 1}} fix: {x.text}" for x in self.remedies)])
+        return f"  {self.name:<{MARGIN - 1}} {said}{place}{self.text}".rstrip()
 
 
 @dataclass(frozen=True, repr=False)
@@ -170,7 +169,8 @@ class Checks(Result, Sequence[Check]):
         return Table.of(heads, [(x.name, x.verdict, x.value, x.limit, x.where, x.text) for x in self.items], "checks")
 
     def __str__(self) -> str:
-        return "\n".join([self.headline, *map(str, self.items), *self.details])
+        fixes = {id(x): [f"  {'':<{MARGIN - 1}} fix: {r.text}" for r in x.remedies] for x in self.items}
+        return "\n".join([self.headline, *(line for x in self.items for line in (str(x), *fixes[id(x)])), *self.details])
 
     __repr__ = __str__
 

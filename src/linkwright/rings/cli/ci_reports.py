@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
-from linkwright.api import check_results
+if TYPE_CHECKING:
+    from linkwright.api import check_results
 
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"failed": "error", "unknown": "note"}
@@ -50,6 +51,7 @@ def _said(x: check_results.Check) -> str:
 def sarif(found: check_results.Checks, model: str) -> str:
     """Return the checks as SARIF: a rule for each stage, a result for each check that did not pass, with its place and its remedies."""
     from linkwright import __version__
+    from linkwright.api import check_results
 
     stages = list(dict.fromkeys(x.stage for x in found))
     rules = [{"id": s, "shortDescription": {"text": f"stage {s}"}} for s in stages]

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from linkwright.api import LinkwrightError, Mechanism, ModelError, check_results, errors, file_nodes, goals, load, modelfile
+from linkwright.api import LinkwrightError, Mechanism, ModelError, call_explained, check_results, errors, file_nodes, goals, load, modelfile
 from linkwright.rings.design.model_check.mechanism import NOT_COMPUTED, check_mechanism
 from linkwright.rings.design.model_check.request import STAGES, CheckRequest
 from linkwright.rings.design.model_check.stages import not_computed, one_line
@@ -18,6 +18,7 @@ Check = check_results.Check
 LIKE = 3  # names that are tried in place of an unknown one
 
 
+@call_explained
 def check(
     model: str | os.PathLike[str] | Mapping[str, Any] | Mechanism,
     require: str | goals.Requirement | Sequence[str | goals.Requirement] = (),
