@@ -5,7 +5,8 @@
 One thread each, in one process and in turns, by processor time; best of several rounds. An environment step is dt of the task in its
 substeps (five-bar: 20 ms in four steps of rk4); a timed call is one episode of every environment with its reset. The share of the
 environment is 1 - bare / vector: torques from actions, channels, observations, rewards, ends and new episodes. MuJoCo does as many steps
-of the same length (implicitfast) by `mujoco.rollout`, without observations and rewards.
+of the same length (implicitfast) by `mujoco.rollout`, without observations and rewards. It has no servos, so BipedWalk is left out there;
+`python -m benchmarks.contact_rollouts` compares steps with contact.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from gymnasium.vector import SyncVectorEnv
@@ -40,7 +42,7 @@ SINGLE, VECTOR, BARE, PEER = "Gymnasium SyncVectorEnv", "vector environment", "b
 def actions(task: Task, n: int) -> np.ndarray:
     """(steps, n, actions): those that hold the start, and random ones, so that episodes end by time."""
     act, system = action_map(task), task.system
-    held = system.inverse(system.start, drives=list(act.names)).tau
+    held = system.start if task.servo else system.inverse(system.start, drives=list(act.names)).tau  # set-points or torques
     hold = (np.array([float(held[name]) for name in act.names]) - act.center) / act.half
     random = np.random.default_rng(0).uniform(-0.2, 0.2, (task.steps, n, len(act.names)))
     return (hold + random).astype(np.float32)
@@ -61,14 +63,18 @@ def vector(task: Task, n: int) -> Callable[[], Any]:
 def bare(task: Task, n: int) -> Callable[[], Any]:
     """The same steps by `s.stepper` alone, from the same starts."""
     envs = task.vector(n, threads=1)
-    stepper, act, efforts = envs.episodes.stepper, envs.episodes.act, []
-    for a in actions(task, n):
-        tau = np.zeros((n, len(envs.episodes.system.names.v)))
-        tau[:, act.columns] = act.center + act.half * a
-        efforts.append(tau)
+    stepper, efforts = envs.episodes.stepper, []
+    step = stepper.step
+
+    def noted(tau: np.ndarray, **options: Any) -> None:
+        efforts.append(tau.copy())
+        step(tau, **options)
 
     envs.reset(seed=0)
     q, v = stepper.q.copy(), stepper.v.copy()
+    with patch.object(stepper, "step", noted):  # efforts of servos follow from the motion
+        for a in actions(task, n):
+            envs.step(a)
 
     def call() -> None:
         stepper.reset(None, q, v)
@@ -113,8 +119,10 @@ def mujocos(task: Task, n: int) -> Callable[[], Any]:
 def contenders(name: str, n: int) -> list[Contender]:
     """All that take turns on one task."""
     task = found(name).with_(done=None)  # episodes end by time, as those of a policy that has learned
+    if task.servo:
+        task = task.with_(horizon="1 s")  # nobody keeps its balance longer
     made = {BARE: (bare, n), VECTOR: (vector, n), SINGLE: (looped, LOOPED)}
-    if find_spec("mujoco") is not None and task.system.description.planar:
+    if find_spec("mujoco") is not None and task.system.description.planar and not task.servo:
         made[PEER] = (mujocos, n)
     note = f"{1e3 * task.seconds:g} ms in {task.substeps} steps, one thread"
     out = []
