@@ -114,6 +114,10 @@ CARDS = {
         "Geneva wheel", "How far does it turn while the crank turns by 68.8 deg around the middle of an index?", "a closed form",
         "[contact](../how-to/contact.md)",
     ),
+    "rimless_wheel": Card(
+        "A wheel without a rim", "How fast does it turn when a spoke strikes the slope?", "the limit cycle on paper",
+        "[contacts in phases](../how-to/optimal-control.md#contacts-in-phases)",
+    ),
 }  # fmt: skip
 HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Linkwright: gallery</title><style>

@@ -182,7 +182,7 @@ def moving(s: System) -> Any:
 
 
 def test_an_imu_feels_the_support_and_the_centrifugal_force() -> None:
-    """On a wheel that turns steadily at 30 deg and 2 rad/s: gravity from below, and 0.1 m from the axis w^2 r towards it."""
+    """On a wheel that turns steadily at 30 deg and 2 rad/s: gravity from below, and 0.1 m from the axis w^2 r toward it."""
     with_point = {**ROTOR["bodies"]["wheel"], "points": {"P": [0.1, 0]}}
     wheel = {**ROTOR, "gravity": [0, -9.81], "bodies": {**ROTOR["bodies"], "wheel": with_point}}
     s = lw.compile(lw.load(wheel))

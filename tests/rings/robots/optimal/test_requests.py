@@ -39,6 +39,7 @@ def m() -> lw.Mechanism:
         ({"start": "here"}, "start"),
         ({"periodic": "yes"}, "periodic"),
         ({"coordinates": ["A"]}, "coordinates"),
+        ({"coordinates": ["A", "E.q"]}, None),
         ({"guess": 1}, None),
     ],
 )

@@ -244,7 +244,11 @@ def predictive(
     n = 2 * len(setting.coordinates)
     others = [x.name for x in allowed.every if x.kind != "effort"]
     if others:
-        raise UsageError(f"limits: predictive control limits efforts, and '{others[0]}' is none.", name=others[0])
+        raise UsageError(
+            f"limits: predictive control limits efforts, and '{others[0]}' is none. A limit of a state couples all efforts before it, "
+            "and a measured state beyond it leaves no solution. Limit it in the motion that is followed, with m.optimal.",
+            name=others[0],
+        )
     low, high = allowed.low[n:], allowed.high[n:]
     for name, a, b in zip(setting.drives, low, high, strict=True):
         if not np.isfinite([a, b]).all():

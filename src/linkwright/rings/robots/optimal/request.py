@@ -63,9 +63,11 @@ class Setting:
                 raise UsageError(
                     f"coordinates: the mechanism has {freedoms} degrees of freedom, and {len(chosen)} are named.", name="coordinates"
                 )
+        out = cls(system, core, st, tuple(names), tuple(chosen))
         for name in chosen:
-            core.need_drive(name)
-        return cls(system, core, st, tuple(names), tuple(chosen))
+            if "." not in name or f"{name}.v" not in out.sample.channels:  # base.x is a part of joint `base`
+                core.need_drive(name)
+        return out
 
     @cached_property
     def sample(self) -> Trajectory:

@@ -80,7 +80,7 @@ def _first(task: Task, start: MotionIterate, count: int, said: Callable[[str], N
     half = _first(task, coarse(task, start), count // 2, said)
     if isinstance(half, Solution):
         return half
-    mesh, parts = _halved(half.mesh, np.ones(count // 2, dtype=bool))
+    mesh, parts = _halved(half.mesh, np.ones(len(half.mesh.share), dtype=bool))
     program, solution = _solved(task, mesh, _moved(half, task, mesh, parts), said, MOST_ITERATIONS, mu=1e-2)
     total = half.iterations + solution.iterations
     return _found(task, program, solution, total, half.meshes + 1) if solution.converged else replace(half, iterations=total)
