@@ -104,7 +104,8 @@ def test_everything_that_is_dropped_is_listed(tmp_path: Path) -> None:
     )
     dropped = read_mjcf(written(tmp_path, text)).report.dropped
     assert set(dropped) == {
-        "1 contact pair", "2 sensors", "1 camera: eye", "1 light", "1 contact shape", "1 switched-off constraint: off",
+        "1 contact pair", "2 sensors", "1 camera: eye", "1 light",
+        '1 contact shape (contacts="ground" reads those that can touch the ground)', "1 switched-off constraint: off",
         "the fluid around the bodies (density, viscosity)",
     }  # fmt: skip
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from linkwright.rings.exchange.import_report import Imported
 
+CONTACTS = "what touches: 'ground', or names such as ['foot', 'finger with ball'] (default: nothing)"
+
 
 @dataclass(frozen=True)
 class ImportFormat:

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from linkwright.rings.exchange.import_report import Imported
-from linkwright.rings.exchange.reading.importers.base import ImportFormat
+from linkwright.rings.exchange.reading.importers.base import CONTACTS, ImportFormat
 
 
 def _read(path: str | os.PathLike[str], folders: Any = None, **options: Any) -> Imported:
@@ -21,5 +21,8 @@ FORMAT = ImportFormat(
     roots=("mujoco",),
     about="models of MuJoCo, with connect, weld and joint equalities (needs the package mujoco)",
     read=_read,
-    options={"keyframe": "name or number of the keyframe to start from, 'qpos0' for none (default: the first)"},
+    options={
+        "keyframe": "name or number of the keyframe to start from, 'qpos0' for none (default: the first)",
+        "contacts": CONTACTS,
+    },
 )

@@ -10,8 +10,10 @@ import numpy as np
 
 from linkwright.api import Description, UsageError, files, nearest
 from linkwright.rings.exchange.import_report import Imported
+from linkwright.rings.exchange.reading.contact_shapes import ContactRequest
 from linkwright.rings.exchange.reading.mjcf.bodies import MeshPaths, bodies, compensated
 from linkwright.rings.exchange.reading.mjcf.closures import closures
+from linkwright.rings.exchange.reading.mjcf.contacts import leave_contacts, touching
 from linkwright.rings.exchange.reading.mjcf.drives import acting_joints, drives
 from linkwright.rings.exchange.reading.mjcf.forces import forces
 from linkwright.rings.exchange.reading.mjcf.joints import MjcfTree, is_hinge_or_slide, poses, tree
@@ -33,16 +35,17 @@ REFERENCE = "qpos0"
 # From an MJCF file to a description.
 
 
-def read_mjcf(path: str | os.PathLike[str], folders: Any = None, keyframe: str | int | None = None) -> Imported:
+def read_mjcf(path: str | os.PathLike[str], folders: Any = None, keyframe: str | int | None = None, contacts: Any = None) -> Imported:
     """Read an MJCF file: its description, closures as points and fixed joints, and a report.
 
     `folders` are those from which included files and meshes may be read beside its own. `keyframe` names the start, or counts from 0;
-    "qpos0" is the position without a keyframe. By default the first keyframe is taken, if there is one.
+    "qpos0" is the position without a keyframe. By default the first keyframe is taken, if there is one. `contacts` asks for
+    contacts of geoms, see `contact_shapes`.
     """
     mujoco()
     notes = ImportNotes(files.shown(path), "MJCF")
-    places = Folders.of(path, folders)
-    there = compiled(read_text(path, places, notes), notes)
+    places, request = Folders.of(path, folders), ContactRequest.of(contacts)
+    there = compiled(read_text(path, places, notes, contacts=request is not None), notes)
     names = names_of(there.model, notes, acting_joints(there))
     found = tree(there, names)
     carried = rotors(there.model, notes)
@@ -51,6 +54,8 @@ def read_mjcf(path: str | os.PathLike[str], folders: Any = None, keyframe: str |
     key = _keyframe(there, keyframe)
     shapes = MeshPaths(places.own)
     made = bodies(there, names, shapes, notes)
+    if request is None:
+        leave_contacts(there, notes)
     shapes.report(notes)
     control = np.array(there.model.key_ctrl[key], float) if key is not None else np.zeros(0)
     acting, driven = forces(there, names, found, carried, notes), drives(there, names, found, control, notes)
@@ -74,6 +79,7 @@ def read_mjcf(path: str | os.PathLike[str], folders: Any = None, keyframe: str |
         drives=tuple(driven.drives.values()),
     )
     d = compensated(there, names, d, notes)
+    d = d if request is None else touching(there, names, d, request, notes)
     d = _started(there, names, found, d, [j.name for j in closing.joints], key, notes)
     return Imported(d, tuple(j.name for j in closing.joints), notes.report(), start_given=True)
 

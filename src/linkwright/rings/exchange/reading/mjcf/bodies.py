@@ -105,17 +105,13 @@ def _pictures(there: CompiledMjcf, shapes: MeshPaths, names: MjcfNames, notes: I
     for g in range(m.ngeom):
         by_body.setdefault(int(m.geom_bodyid[g]), []).append(g)
     out: dict[int, list[Visual]] = {}
-    colliding = 0
     for body, geoms in by_body.items():
-        colliding += sum(bool(m.geom_contype[g] or m.geom_conaffinity[g]) for g in geoms)
         shown = [g for g in geoms if m.geom_group[g] < SHOWN_GROUPS] or geoms
         free = [g for g in shown if not m.geom_contype[g] and not m.geom_conaffinity[g]]
         for g in free or shown:
             made = _visual(there, g, shapes, names, notes)
             if made is not None:
                 out.setdefault(body, []).append(made)
-    for _ in range(colliding):
-        notes.drop("contact shape")
     return out
 
 

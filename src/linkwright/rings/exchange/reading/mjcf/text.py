@@ -1,8 +1,8 @@
 """MJCF as one text for MuJoCo's compiler, written from elements that were read safely: it opens no file itself.
 
-Includes are put in place inside the folders that may be read. Sections without a counterpart (contacts, sensors, cameras, textures) are
-taken out and counted, so that nothing of them is loaded. The text has one start tag a line: `places` says from which line of which
-file it came.
+Includes are put in place inside the folders that may be read. Sections without a counterpart (sensors, cameras, textures, contacts that
+nobody asks for) are taken out and counted, so that nothing of them is loaded. The text has one start tag a line: `places` says from which
+line of which file it came.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ class MjcfText:
     places: list[Source] = field(default_factory=list)
     meshes: dict[str, MeshFile] = field(default_factory=dict)  # by name in the text
     models: dict[str, bytes] = field(default_factory=dict)
+    with_contacts: bool = False  # the section contact is kept
     without_controls: bool = False  # actuators were taken out: sizes of ctrl and act in keyframes do not fit
 
     @property
@@ -74,10 +75,10 @@ class MjcfText:
         return self.places[line - 1] if 0 < line <= len(self.places) else Source(self.places[0].file if self.places else "")
 
 
-def read_text(path: str | os.PathLike[str], folders: Folders, notes: ImportNotes) -> MjcfText:
-    """Read a file with everything it includes."""
+def read_text(path: str | os.PathLike[str], folders: Folders, notes: ImportNotes, *, contacts: bool = False) -> MjcfText:
+    """Read a file with everything it includes, with the section contact if asked for."""
     root = read_xml(path, ROOTS)
-    out = MjcfText()
+    out = MjcfText(with_contacts=contacts)
     _TextWriter(folders, notes, out).root(_included(root, folders, notes, (Path(os.path.realpath(path)),), [0]))
     return out
 
@@ -125,11 +126,13 @@ class _TextWriter:
         self.meshdir, self.strip = "", False
         self.parent = [""]
         self.copies, self.bodies = [1], 0
+        self.without: set[str] = set()  # geoms that are taken out
 
     def root(self, root: XmlElement) -> None:
         for compiler in root.all("compiler"):
             self.meshdir = compiler.get("meshdir") or compiler.get("assetdir") or self.meshdir
             self.strip = compiler.get("strippath", "false") == "true" or self.strip
+        self.without = {x.get("name") for x in _geoms(root) if _is_field(x)}
         muscles = [e for section in root.all("actuator") for e in section if e.tag in COUNTED]
         self.out.without_controls = self.out.without_controls or bool(muscles)
         attributes = {k: v for k, v in root.attributes.items() if k == "model"}
@@ -141,7 +144,7 @@ class _TextWriter:
 
     def element(self, e: XmlElement) -> None:
         top = len(self.parent) == 1
-        if top and e.tag in SECTIONS:
+        if top and e.tag in SECTIONS and not (e.tag == "contact" and self.out.with_contacts):
             for _ in e.children:
                 self.notes.drop(SECTIONS[e.tag])
             return
@@ -149,9 +152,12 @@ class _TextWriter:
             if e.tag in COUNTED:
                 self.notes.drop(COUNTED[e.tag], e.get("name"))
             return
-        if e.tag == "geom" and (e.get("hfield") or e.get("type") in ("hfield", "sdf")):
+        if _is_field(e):
             if e.get("type") == "sdf":  # height fields are counted as assets
                 self.notes.drop("signed distance field")
+            return
+        if e.tag == "pair" and {e.get("geom1"), e.get("geom2")} & self.without:
+            self.notes.drop("contact pair", mechanism=True)
             return
         self.copies.append(self.copies[-1] * _copies(e))
         if self.copies[-1] > MOST_COPIES:
@@ -215,7 +221,7 @@ class _TextWriter:
             raise e.error(f"more than {DEEPEST} models are attached. Such a model is not read.")
         handed = f"model_{len(self.out.models)}.xml"
         self.out.models[handed] = b""
-        inner = MjcfText(meshes=self.out.meshes, models=self.out.models)
+        inner = MjcfText(meshes=self.out.meshes, models=self.out.models, with_contacts=self.out.with_contacts)
         root = _included(read_xml(path, ROOTS), self.folders, self.notes, (path,), [0])
         _TextWriter(self.folders.beside(path), self.notes, inner).root(root)
         self.out.models[handed] = inner.text.encode()
@@ -227,6 +233,18 @@ class _TextWriter:
     def _line(self, text: str, where: Source) -> None:
         self.out.lines.append(text)
         self.out.places.append(where)
+
+
+def _is_field(e: XmlElement) -> bool:
+    return e.tag == "geom" and bool(e.get("hfield") or e.get("type") in ("hfield", "sdf"))
+
+
+def _geoms(e: XmlElement) -> Iterator[XmlElement]:
+    """All geoms in an element."""
+    for child in e.children:
+        if child.tag == "geom":
+            yield child
+        yield from _geoms(child)
 
 
 def _finite(e: XmlElement) -> None:

@@ -50,6 +50,7 @@ def merged(d: Description, names: Sequence[str], say: Callable[[str, Sequence[st
     left = set(names)
     joints = tuple(_moved(j, homes) for j in d.joints if j.name not in left)
     other = {f.name: _moved_all(getattr(d, f.name), homes, points) for f in fields(d) if f.name in _HOLD_POINTS}
+    other |= _touching(d, homes, points)
     return Merged(
         replace(d, bodies=bodies, joints=joints, **other),
         tuple((say or _sentence)(body, taken) for body, taken in groups.items()),
@@ -182,6 +183,18 @@ def _thing(x: Any, homes: Mapping[str, Home], points: Mapping[PointRef, str]) ->
         R = homes[x.axes].pose.R
         x = replace(x, force=_turned(R, x.force), moment=_turned(R, x.moment), axes=homes[x.axes].body)
     return replace(x, body=homes[x.body].body, point=points.get((x.body, x.point), x.point))
+
+
+def _touching(d: Description, homes: Mapping[str, Home], points: Mapping[PointRef, str]) -> dict[str, tuple[Any, ...]]:
+    """Surfaces on the bodies that are left, and contacts without those of one body with itself."""
+    surfaces = tuple(_surface(x, homes[x.body], points) for x in d.surfaces)
+    on = {x.name: x.body for x in surfaces}
+    return {"surfaces": surfaces, "contacts": tuple(x for x in d.contacts if all(on[a] != on[b] for a, b in x.pairs))}
+
+
+def _surface(x: Any, home: Home, points: Mapping[PointRef, str]) -> Any:
+    turned = {} if home.pose is spatial.IDENTITY else {name: _turned(home.pose.R, getattr(x, name)) for name in elements.along(type(x))}
+    return replace(x, body=home.body, points=tuple(points[x.body, name] for name in x.points), **turned)
 
 
 def _turned(R: np.ndarray, f: Sequence[Any]) -> tuple[Any, ...]:
