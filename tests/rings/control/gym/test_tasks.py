@@ -377,3 +377,21 @@ def test_simple_controllers_solve_shipped_tasks() -> None:
     for _ in range(199):
         seen, rewards, _, _, infos = envs.step(0.18 + 3.0 * (seen[:, 12:] - seen[:, :6]) - 1.2 * seen[:, 6:12])
     assert infos["is_success"].mean() > 0.6 and rewards.mean() > 0.85
+
+
+def test_set_points_in_turns_make_the_leg_hop() -> None:
+    """Crouch and stretch every 0.3 s. Over many hops the floor carries the weight on average, which is its momentum: 5.4 kg, and the
+    trunk's momentum at both ends over 9.6 s is below 2 % of that impulse. Every leg is in the air for a good part of the time."""
+    task = lg.registration.found("HopperHeight-v0").with_(dt="2.5 ms", substeps=1, horizon="20 s", randomize={"mu": (0.5, 1.0)})
+    envs = task.vector(3)
+    envs.reset(seed=0)
+    crouch, stretch = (np.clip((c * np.array([1, -2, 1]) - envs.episodes.act.center) / envs.episodes.act.half, -1, 1) for c in (0.35, -0.2))
+    force, height = [], []
+    for k in range(240 * 18):
+        envs.step(np.tile(crouch if k % 240 < 120 else stretch, (3, 1)))
+        assert envs.episodes.last is not None
+        force.append(envs.episodes.last["sole.heel.normal"] + envs.episodes.last["sole.toe.normal"])
+        height.append(envs.episodes.last["apex"])
+    carried, apex = np.array(force)[240 * 2 :], np.array(height)[240 * 2 :]
+    assert np.allclose(carried.mean(axis=0), 5.4 * 9.81, rtol=0.02)
+    assert ((carried == 0.0).mean(axis=0) > 0.3).all() and (apex.max(axis=0) > 0.2).all()

@@ -152,6 +152,54 @@ def stewart_pose() -> Task:
     )
 
 
+# ---------------------------------------------------------------- hopping
+
+HOPPER = Path(__file__).parent / "hopper.yaml"
+GRAVITY = 9.81  # m/s^2
+
+
+def hop_apex(x: Mapping[str, Any]) -> Any:
+    """Height that the trunk reaches above its start if nothing pushes it any more, in m."""
+    return x["guide"] + np.maximum(x["guide.v"], 0.0) ** 2 / (2.0 * GRAVITY)
+
+
+def hop_fallen(x: Mapping[str, Any]) -> Any:
+    """The trunk has dropped by more than a crouch."""
+    return x["guide"] < -0.35
+
+
+def hop_reward(x: Mapping[str, Any], before: Mapping[str, Any]) -> Any:
+    """In the air towards the commanded height, with smooth actions."""
+    air = x["sole.heel.normal"] + x["sole.toe.normal"] == 0.0
+    near = np.exp(-(((x["apex"] - x["goal.height"]) / 0.08) ** 2))
+    return np.where(air, near, 0.0) - 0.05 * np.mean((x["action"] - before["action"]) ** 2, axis=1)
+
+
+@cache
+def hopper_height() -> Task:
+    """A leg with a four-bar ankle hops to a commanded height; set-points of three servos, ground, masses and servos vary."""
+    motors = ("hip", "knee", "motor")
+    return Task(
+        HOPPER,
+        observe={
+            "guide": "0.2 m", "guide.v": "1 m/s",
+            **dict.fromkeys(motors, "0.5 rad"), **dict.fromkeys([f"{m}.v" for m in motors], "5 rad/s"),
+            "sole.heel.normal": "100 N", "sole.toe.normal": "100 N", "goal.height": 0.2, "action": 1,
+        },
+        act={"hip": ("-15 deg", "40 deg"), "knee": ("-75 deg", "25 deg"), "motor": ("-30 deg", "40 deg")},
+        reward=hop_reward,
+        done=hop_fallen,
+        goal={"height": (0.1, 0.35)},
+        randomize={"mu": (0.5, 1.0), "trunk_mass": "15 %", "*.servo.stiffness": "10 %", "*.servo.delay": ("0 ms", "5 ms")},
+        servo=Servo(stiffness=200.0, damping=4.0, torque="60 N m", speed="25 rad/s", lag="2 ms"),
+        define={"apex": hop_apex},
+        dt="20 ms",
+        substeps=8,
+        horizon="6 s",
+        failure=-5.0,
+    )  # fmt: skip
+
+
 # ---------------------------------------------------------------- walking
 
 BIPED = Path(__file__).parent / "planar-biped.yaml"
@@ -233,5 +281,6 @@ TASKS: dict[str, Callable[[], Task]] = {
     "FiveBarReach-v0": five_bar_reach,
     "CrankSpeed-v0": crank_speed,
     "StewartPose-v0": stewart_pose,
+    "HopperHeight-v0": hopper_height,
     "BipedWalk-v0": biped_walk,
 }
