@@ -28,7 +28,7 @@ class Factored:
 
     __getstate__ = essentials
 
-    def __init__(self, A: np.ndarray | SparseMatrix, tolerance: float, thin: bool, most: int):
+    def __init__(self, A: np.ndarray | SparseMatrix, tolerance: Any, thin: bool, most: int):
         self.A, self.tolerance, self.thin, self.most = A, tolerance, thin, most
 
     @cached_property
@@ -106,6 +106,12 @@ class Factored:
             found._decomposed = self._decomposed
         return found
 
+    def above(self, tolerances: np.ndarray) -> Factored:
+        """The same of a stack with a tolerance for each matrix, as (matrices, 1)."""
+        found = Factored(self.A, tolerances, self.thin, self.most)
+        found._decomposed = self._decomposed
+        return found
+
     def solve(self, b: np.ndarray, damping: Any = 0.0) -> np.ndarray:
         """Minimum-norm least-squares solution of A x = b; damped, of (A'A + damping) x = A'b, in the directions that count.
 
@@ -139,8 +145,11 @@ def factor(A: np.ndarray | SparseMatrix, tolerance: float = RANK_TOLERANCE, *, t
 
 
 def least_squares(A: np.ndarray, b: np.ndarray, share: float = 1e-14) -> np.ndarray:
-    """Minimum-norm least-squares solution of A x = b with units of any kind: singular values below a share of the largest do not count."""
+    """Minimum-norm least-squares solution of A x = b with units of any kind: singular values below a share of the largest do not count.
+    Of a stack of matrices and of right-hand sides, those of each."""
     f = factor(A, 0.0, thin=True)
+    if A.ndim > 2:
+        return f.above(share * f.s.max(axis=-1, initial=0.0, keepdims=True)).solve(b)
     return f.at_most(int(np.count_nonzero(f.s > share * f.s.max(initial=0.0)))).solve(b)
 
 

@@ -54,7 +54,7 @@ class RowLayout:
         sizes |= {"interval": int(timed), "before": s.nv * timed}
         return cls({k: n for k, n in sizes.items() if k in ("q", "v", "t", "tau", "near") or n})
 
-    @property
+    @cached_property
     def mechanism(self) -> RowLayout:
         """The row without x."""
         return RowLayout({k: n for k, n in self.sizes.items() if k != "x"})

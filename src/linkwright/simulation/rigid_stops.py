@@ -282,16 +282,13 @@ def stop_columns(sim: Simulation) -> dict[str, str]:
     return {push_name(skel.tree.description, name, kind): kind for name, kind in kinds.items()}
 
 
-def pushes_of(sim: Simulation, piece: RunPiece, near: np.ndarray) -> StopPushes:
-    """Pushes of the independent set at the samples of a mode."""
+def pushes_of(sim: Simulation, piece: RunPiece, near: np.ndarray, head: Mapping[str, np.ndarray]) -> StopPushes:
+    """Pushes of the independent set at the samples of a mode, whose inputs are known: `head`."""
     rows = piece.solution
-    found = [piece.evaluator.pushes(float(t), y, cut) for t, y, cut in zip(rows.t, rows.y, near, strict=True)]
-    ends, n = [sim.ends[key] for key in piece.mode.rests], len(rows.t)
-    pushes = np.array([x.push for x in found]).reshape(n, len(piece.evaluator.setup.problem.rests))
-    tau = np.array([x.push @ x.J for x in found]).reshape(n, piece.evaluator.setup.problem.nv)
-    slides = np.array([x.slides for x in found]).reshape(n, -1, 2)
-    across = tangent_count(sim.system.description)
-    closed = forces_of(piece.mode.touching, pushes.T, slides.transpose(1, 2, 0), len(ends), across) if piece.mode.touching else {}
+    found = piece.evaluator.pushes_over(rows.t, rows.y, near, head)
+    ends, across = [sim.ends[key] for key in piece.mode.rests], tangent_count(sim.system.description)
+    pushes, tau = found.push, (found.push[:, None] @ found.J)[:, 0]
+    closed = forces_of(piece.mode.touching, pushes.T, found.slides.transpose(1, 2, 0), len(ends), across) if piece.mode.touching else {}
     rubbing = None if sim.friction is None else pushes[:, pushes.shape[1] - len(sim.friction.rows) :]
     return StopPushes(ends, pushes[:, : len(ends)], tau, closed, rubbing)
 

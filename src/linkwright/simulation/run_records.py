@@ -107,7 +107,7 @@ def solved(sim: Simulation, piece: RunPiece) -> dict[str, Any]:
     head = _heads(piece, near)
     n, nv = len(rows.t), setup.problem.nv
     q, v, x = _states(piece)
-    pushed = rigid_stops.pushes_of(sim, piece, near) if setup.problem.rests and n else None
+    pushed = rigid_stops.pushes_of(sim, piece, near, head) if setup.problem.rests and n else None
     names = [f"{c.name}.{label}" for c in sim.system.loops.constraints for label in c.labels]
     lam = np.zeros((n, len(names)))
     a, drivers = np.zeros((n, nv)), np.zeros((n, len(setup.actuation.drivers)))

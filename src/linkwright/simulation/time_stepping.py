@@ -447,13 +447,13 @@ MOST_STEPS_WITHIN = 200  # steps at most on the way to a time inside one step
 
 class HeldStops(NamedTuple):
     """Pushes of the rows that hold, the efforts of a unit push of each, responses [dq, dv, power] to these, and what of such a push acts
-    along the tangents where touches slip."""
+    along the tangents where touches slip: at one state, or at several along a first axis."""
 
     push: np.ndarray
     J: np.ndarray
     responses: np.ndarray
     slides: np.ndarray  # (rows, 2)
-    friction: FrictionAnswer | None = None  # of joints
+    friction: FrictionAnswer | None = None  # of joints, at one state
 
 
 @dataclass(frozen=True)
@@ -500,12 +500,25 @@ class Evaluator:
             row[self.setup.row.spans[k]] = x
         return self.setup.row.mechanism.packed(self.setup.row.named(row))
 
+    def mechanism_rows(self, t: np.ndarray, y: np.ndarray, cut: np.ndarray, head: Mapping[str, np.ndarray]) -> np.ndarray:
+        """The same at several states, whose inputs are known: `head`."""
+        s, blocks = self.setup, self.setup.row.mechanism
+        given = {"t": t[:, None], "near": cut, **head}
+        if s.row.sizes.get("held", 0):
+            given["held"] = s.actuation.held.at(t)
+        rows = np.tile(blocks.packed(s.values), (len(t), 1))
+        rows[:, : s.problem.nq + s.problem.nv] = y[:, : s.problem.nq + s.problem.nv]
+        for name, values in given.items():
+            if name in blocks.spans:
+                rows[:, blocks.spans[name]] = values
+        return rows
+
     def rates(self, t: float, y: np.ndarray, cut: np.ndarray) -> np.ndarray:
         """dq/dt, a, rates of power."""
         row, p = self.mechanism_row(t, y, cut), self.setup.problem
         out = _called(p.rates, row)
         if p.rests:
-            held = self._held(row, out)
+            held = self._held_at(row, out)
             out = out.copy()
             out[p.nq : p.nq + p.nv] += held.push @ held.responses[:, p.nq : p.nq + p.nv]
             out[p.nq + p.nv : p.nq + p.nv + min(p.n_power, 1)] += held.push @ held.responses[:, p.nq + p.nv :]
@@ -514,33 +527,50 @@ class Evaluator:
     def pushes(self, t: float, y: np.ndarray, cut: np.ndarray) -> HeldStops:
         """Pushes of the stops that hold at a state of the run."""
         row = self.mechanism_row(t, y, cut)
-        return self._held(row, _called(self.setup.problem.rates, row))
+        return self._held_at(row, _called(self.setup.problem.rates, row))
 
-    def _held(self, row: np.ndarray, rates: np.ndarray) -> HeldStops:
-        """The same as `integrators.stop_rests.hold` at one row, from the rates without stops."""
-        p = self.setup.problem
-        if p.terms is not None:
+    def pushes_over(self, t: np.ndarray, y: np.ndarray, cut: np.ndarray, head: Mapping[str, np.ndarray]) -> HeldStops:
+        """The same at several states, whose inputs are known."""
+        rows, p = self.mechanism_rows(t, y, cut, head), self.setup.problem
+        rates = _called_over(p.rates, rows)[0]
+        if p.terms is None:
+            return self._held(rows, rates)
+        found = [self._rubbing(row, x) for row, x in zip(rows, rates, strict=True)]
+        return HeldStops(*(np.array(x) for x in zip(*((f.push, f.J, f.responses, f.slides) for f in found), strict=True)))
+
+    def _held_at(self, row: np.ndarray, rates: np.ndarray) -> HeldStops:
+        if self.setup.problem.terms is not None:
             return self._rubbing(row, rates)
+        found = self._held(row[None], rates[None])
+        return HeldStops(found.push[0], found.J[0], found.responses[0], found.slides[0])
+
+    def _held(self, rows: np.ndarray, rates: np.ndarray) -> HeldStops:
+        """The same as `integrators.stop_rests.hold` at some rows, from the rates without stops."""
+        p = self.setup.problem
         assert p.stops is not None and p.response is not None
-        n, tau = p.n_stops, self.setup.row.mechanism.spans["tau"]
-        found = _called(p.stops, row)
-        every = found[2 * n : 2 * n + n * p.nv].reshape(n, p.nv)
-        chosen = [e.row for e in p.rests]
-        v = row[p.nq : p.nq + p.nv]
-        along = [e.along(every, v) for e in p.rests]
-        J, slide = every[chosen], np.array([e.share * x for e, (x, _) in zip(p.rests, along, strict=True)])
-        slides = np.array([e.share * way for e, (_, way) in zip(p.rests, along, strict=True)])
-        X = []
-        for push in J + slide:
-            pushed = row.copy()
-            pushed[tau] = push
-            X.append(_called(p.response, pushed)[: p.nq + p.nv + 1])
-        responses = np.array(X)
-        W = J @ responses[:, p.nq : p.nq + p.nv].T
-        about = np.array([e.about for e in p.rests])
-        right = -(J @ rates[p.nq : p.nq + p.nv] + found[n : 2 * n][chosen]) - W @ about
-        size = np.sqrt(np.maximum(np.diag(W), np.finfo(float).tiny))  # meters and radians side by side
-        return HeldStops(about + least_squares(W / size / size[:, None], right / size, 1e-10) / size, J + slide, responses, slides)
+        n, m, nm = len(rows), p.n_stops, p.nq + p.nv
+        found, degenerate = _called_over(p.stops, rows)
+        every, chosen = found[:, 2 * m : 2 * m + m * p.nv].reshape(n, m, p.nv), [e.row for e in p.rests]
+        J, ways = every[:, chosen], np.zeros((n, len(chosen), 2))
+        slides, across, shares = (np.array([getattr(e, name) for e in p.rests]) for name in ("slide", "across", "share"))
+        ways[:, :, 0] = 1.0
+        for j in np.flatnonzero(across >= 0):
+            ways[:, j] = [p.rests[j].along(x, row[p.nq : nm])[1] for x, row in zip(every, rows, strict=True)]
+        first, second = ((ways[:, :, k] * shares * (at >= 0))[..., None] for k, at in enumerate((slides, across)))
+        pushed = J + first * every[:, slides] + second * every[:, across]
+        alone, responses = degenerate if p.answered else np.ones(n, dtype=bool), np.zeros((n, len(chosen), nm + 1))
+        if p.answered:
+            motions = found[:, (2 + p.nv) * m : (3 + p.nv + nm) * m].reshape(n, m, nm + 1)
+            responses[:] = motions[:, chosen] + first * motions[:, slides] + second * motions[:, across]
+        for j in range(len(chosen)):
+            again = rows[alone]
+            again[:, self.setup.row.mechanism.spans["tau"]] = pushed[alone, j]
+            responses[alone, j] = _called_over(p.response, again)[0][:, : nm + 1]
+        W, about = J @ responses[:, :, p.nq : nm].swapaxes(1, 2), np.array([e.about for e in p.rests])
+        right = -((J @ rates[:, p.nq : nm, None])[..., 0] + found[:, m : 2 * m][:, chosen]) - W @ about
+        size = np.sqrt(np.maximum(np.einsum("sii->si", W), np.finfo(float).tiny))  # meters and radians side by side
+        push = about + least_squares(W / size[:, None] / size[..., None], right / size, 1e-10) / size
+        return HeldStops(push, pushed, responses, ways * shares[:, None])
 
     def _going(self, t: float, y: np.ndarray, cut: np.ndarray) -> tuple[HeldRow, ...]:
         """The rows that hold, slipping in space as they do at a state of the run."""
@@ -596,9 +626,15 @@ class Evaluator:
 
 def _called(kernel: StepKernel, row: np.ndarray) -> np.ndarray:
     """A kernel's answer at one row; the rank-revealing one where it is degenerate."""
-    y = np.zeros(kernel.n_out)
-    status = kernel.callable(row, y, np.zeros(max(kernel.workspace, 1)))
-    if status & DEGENERATE and kernel.backup is not None:
-        y = np.zeros(kernel.backup.n_out)
-        kernel.backup.callable(row, y, np.zeros(max(kernel.backup.workspace, 1)))
-    return y
+    return _called_over(kernel, row[None])[0][0]
+
+
+def _called_over(kernel: StepKernel, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same at several rows, and a mask of those where it is degenerate."""
+    out, degenerate = np.zeros((len(rows), kernel.n_out)), np.zeros(len(rows), dtype=bool)
+    call, work, backup = kernel.callable, np.zeros(max(kernel.workspace, 1)), kernel.backup
+    for i, row in enumerate(rows):
+        degenerate[i] = bool(call(row, out[i], work) & DEGENERATE)
+        if degenerate[i] and backup is not None:
+            backup.callable(row, out[i, : backup.n_out], np.zeros(max(backup.workspace, 1)))
+    return out, degenerate
