@@ -2,6 +2,7 @@
 
     run        five seconds of free motion of the carpet scraper (`free_run`), contenders in turns
     passages   runs through singular positions: a change-point four-bar, and chains of 10 and 40 parallelograms
+    contact    a leg and a gripper with and without their contacts (`contact_runs`)
     batch      a thousand runs of a four-bar, on one core and on all
 
 A peer's ratio is its time over our fastest run that is at least as exact as the peer's. "time loop" is what the equations cost
@@ -19,6 +20,7 @@ import numpy as np
 
 from benchmarks.bench.cases import BenchRow, Contender, Unavailable, attempt
 from benchmarks.bench.clocks import timed
+from benchmarks.bench.contact_runs import contact_rows
 from benchmarks.bench.free_run import DURATION, QUANTITY, FreeRun, free_run
 from benchmarks.bench.known_motions import chain_angle, change_point_error
 from linkwright import __version__
@@ -52,6 +54,8 @@ def rows(turns: Trajectories, peers: Peers | None, rounds: int, quick: bool, say
     say("whole runs: singular passages ...")
     offers = passages(QUICK_CHAINS if quick else CHAINS)
     out += [*turns([c for c in offers if isinstance(c, Contender)], 2), *(r for r in offers if isinstance(r, BenchRow))]
+    say("whole runs: contact ...")
+    out += contact_rows(2 if quick else 8, 0.2 if quick else 1.0)
     say("whole runs: a batch ...")
     return out + batch_rows(100 if quick else BATCH, repeats=2 if quick else 5)
 

@@ -78,8 +78,8 @@ def struck(r: InstantRows) -> Struck:
         if strike == MOST_PAIRS:
             name = r.own[int(fast[0])].name
             raise UsageError(
-                f"t = {r.st.t:.6g} s: '{name}' strikes {MOST_PAIRS} times at one instant and does not come to rest. "
-                "Lower a restitution of what touches there.",
+                f"{r.own[int(fast[0])].place}t = {r.st.t:.6g} s: '{name}' strikes {MOST_PAIRS} times at one instant and does not come to "
+                "rest. Lower a restitution of what touches there.",
                 name=name,
             )
         i = int(fast[np.argmin(u[fast])])
@@ -160,8 +160,8 @@ def _solved(r: InstantRows, v: np.ndarray, hit: np.ndarray, e: np.ndarray) -> St
             raise _driven_on(r, int(hit[0]))
         names = ", ".join(f"'{r.own[k].name}'" for k in hit)
         raise UsageError(
-            f"t = {r.st.t:.6g} s: the impact at {names} was solved to {found.residual:.1e} only. Give them no restitution, "
-            "or fewer places where flat parts touch.",
+            f"{r.own[int(hit[0])].place}t = {r.st.t:.6g} s: the impact at {names} was solved to {found.residual:.1e} only. Give them no "
+            "restitution, or fewer places where flat parts touch.",
             name=r.own[int(hit[0])].name,
         )
     impulses[movable] = found.p[starts[:-1]]
@@ -183,7 +183,11 @@ def jammed(r: InstantRows, name: str) -> np.ndarray:
     v, B = r.v, np.array([r.N[i], *r.slide[i]]) @ r.H
     p = jamming(r.block, B @ B.T, np.array([0.0, *(r.slide[i] @ v)]), r.mu[[i]])
     if p is None:
-        raise UsageError(f"t = {r.st.t:.6g} s: '{name}' can neither slide nor jam by an impact. Lower mu.", name=name, value=r.own[i].mu)
+        raise UsageError(
+            f"{r.own[i].place}t = {r.st.t:.6g} s: '{name}' can neither slide nor jam by an impact. Lower mu.",
+            name=name,
+            value=r.own[i].mu,
+        )
     return v + r.H @ (B.T @ p)
 
 
@@ -205,7 +209,7 @@ def _driven_on(r: InstantRows, i: int) -> UsageError:
         "Drive by a torque, end the motion before, or give the stop a stiffness."
     )  # fmt: skip
     return UsageError(
-        f"t = {r.st.t:.6g} s: {what}, and {by} drives it on. {advice}", name=x.name if x.end is None else x.end.coordinate
+        f"{x.place}t = {r.st.t:.6g} s: {what}, and {by} drives it on. {advice}", name=x.name if x.end is None else x.end.coordinate
     )
 
 

@@ -11,7 +11,7 @@ Everything is dimensionless: radians and characteristic lengths.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +21,11 @@ from linkwright.integrators.contact.load_bounds import LoadBounds
 from linkwright.integrators.contact.problem import PLANAR, SPATIAL
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.contact import Touch, contact_terms, tangent_count
+from linkwright.mechanics.contact import Touch, tangent_count
 from linkwright.mechanics.dynamics.terms import Terms, terms
 from linkwright.numerics.linalg import factor, least_squares
 from linkwright.results.state import State
+from linkwright.simulation.touches import place_of
 
 if TYPE_CHECKING:
     from linkwright.simulation.rigid_stops import StopEnd
@@ -44,6 +45,11 @@ class OneSided:
     end: StopEnd | None = None
     touch: Touch | None = None
     index: int = -1  # of the touch
+
+    @property
+    def place(self) -> str:
+        """Where the file has a touch, at the head of a message."""
+        return "" if self.touch is None else place_of(self.touch)
 
 
 def one_sided(ends: Sequence[StopEnd], touching: Mapping[int, Touch]) -> list[OneSided]:
@@ -109,9 +115,17 @@ class InstantRows:
 
     @classmethod
     def at(
-        cls, loops: Loops, given: Sequence[Constraint], own: list[OneSided], st: State, armature: np.ndarray, external: Any = ()
+        cls,
+        loops: Loops,
+        given: Sequence[Constraint],
+        own: list[OneSided],
+        st: State,
+        armature: np.ndarray,
+        contact_terms: Callable[[State], Any],
+        external: Any = (),
     ) -> InstantRows:
-        """`given` are constraints of locks and prescribed motions, `external` the pushes that act."""
+        """`given` are constraints of locks and prescribed motions, `contact_terms` gives those of all touches, `external` are the pushes
+        that act."""
         ends = [x.end for x in own if x.end is not None]
         tied = loops.with_([*given, *(e.constraint(loops.skel) for e in ends)])
         T = terms(tied, st.q, st.v, st.t, st.references, external)
@@ -127,12 +141,12 @@ class InstantRows:
         N[: len(ends)], k_n[: len(ends)] = inward[:, None] * J[first:], inward * k[first:]
         gaps[: len(ends)] = inward * phi[first:]
         if m > len(ends):
-            found, places = contact_terms(loops.skel, st.q, st.v), [x.index for x in own[len(ends) :]]
-            rows = (np.asarray(found["J"]) * c / loops.kappa).reshape(-1, 1 + across, n)[places]
-            rates = (np.asarray(found["k"]) / loops.kappa).reshape(-1, 1 + across)[places]
+            found, places = contact_terms(st), [x.index for x in own[len(ends) :]]
+            rows = (found.J * c / loops.kappa).reshape(-1, 1 + across, n)[places]
+            rates = (found.k / loops.kappa).reshape(-1, 1 + across)[places]
             N[len(ends) :], slide[len(ends) :] = rows[:, 0], rows[:, 1:]
             k_n[len(ends) :], k_t[len(ends) :] = rates[:, 0], rates[:, 1:]
-            gaps[len(ends) :] = np.asarray(found["g"])[places] / loops.kappa
+            gaps[len(ends) :] = found.g[places] / loops.kappa
         moving = tuple(x.name for x, rows in zip(given, closed.rows[len(loops.constraints) :], strict=False) if np.any(closed.b[rows]))
         return cls(loops, T, st, own, M, J[:first], b[:first], k[:first], _half(M, J[:first]), N, slide, k_n, k_t, gaps, given=moving)
 

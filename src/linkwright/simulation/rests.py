@@ -117,7 +117,7 @@ class _Problem:
         if self.bounds is not None:
             return bounded_states(self.kinds, self.W, self.b, self.mu, self.bounds)
         found = states(self.kinds, self.W, self.b, self.mu)
-        if found.shared and found.answers and r.block == SPATIAL:
+        if found.shared and found.answers and r.block == SPATIAL:  # in a plane `states` has shared them
             return replace(found, p=centered(self.kinds, self.W, self.b, self.mu, found.p))
         return found
 
@@ -189,7 +189,7 @@ def _decided(r: InstantRows, problem: _Problem, found: StatesFound, still: float
         if x.mu == 0.0:
             state, way = SLIP, ()
         holds = state == STICK and not guided
-        shares = found.p[at : at + 1 + (len(r.slide[i]) if holds else 0)] / r.loops.kappa if found.shared and r.block == SPATIAL else ()
+        shares = found.p[at : at + 1 + (len(r.slide[i]) if holds else 0)] / r.loops.kappa if found.shared else ()
         touches.append(HeldTouch(x.name, state, way, guided, tuple(float(p) for p in shares)))
         rows.append(r.N[i])
         if holds:
@@ -273,15 +273,16 @@ def _paradox(r: InstantRows, problem: _Problem, found: StatesFound) -> Rest:
         raise locked(r, problem.bounds, [r.own[i].name for i in problem.candidates], "no state of rest or slip fits")
     if worst is None:
         raise UsageError(
-            f"t = {r.st.t:.6g} s: no state fits the touches {_names(r, problem)}; their forces were found to {found.residual:.1e}. "
-            "Use fewer places where flat parts touch.",
+            f"{r.own[problem.candidates[0]].place}t = {r.st.t:.6g} s: no state fits the touches {_names(r, problem)}; their "
+            f"forces were found to {found.residual:.1e}. Use fewer places where flat parts touch.",
             name=r.own[problem.candidates[0]].name,
         )
     least, x = worst
     if x.touch is not None and x.touch.jam == "impact":
         return Rest([], [], [], r.st, 0.0, jams=(x.name,))
     raise UsageError(
-        f"t = {r.st.t:.6g} s: no state of '{x.name}' fits: mu = {x.mu:.4g} is above {least:.4g} in this position, where friction pulls the "
-        "parts together faster than they can be held apart (Painleve). Lower mu, or with `jam: impact` it jams by an impact.",
+        f"{x.place}t = {r.st.t:.6g} s: no state of '{x.name}' fits: mu = {x.mu:.4g} is above {least:.4g} in this position, where "
+        "friction pulls the parts together faster than they can be held apart (Painleve). Lower mu, or with `jam: impact` it jams by an "
+        "impact.",
         name=x.name, value=x.mu, allowed=[least],
     )  # fmt: skip

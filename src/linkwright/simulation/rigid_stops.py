@@ -248,7 +248,8 @@ def beyond(loops: Loops, ends: Sequence[StopEnd], st: State) -> list[StopEnd]:
 
 def without(loops: Loops, off: Sequence[str]) -> Loops:
     """The loops with some closing conditions left out."""
-    return replace(loops, constraints=tuple(c for c in loops.constraints if c.name not in off))
+    left = tuple(c for c in loops.constraints if c.name not in off)
+    return replace(loops, constraints=left) if len(left) < len(loops.constraints) else loops
 
 
 # ----------------------------------------------------------------------------------------------------

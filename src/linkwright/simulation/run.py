@@ -31,7 +31,7 @@ from linkwright.kernels.kernels import Variant
 from linkwright.mechanics import forces, formulations
 from linkwright.mechanics.constraints import Constraint
 from linkwright.mechanics.constraints.loops import Loops
-from linkwright.mechanics.contact import Touch, contact_gaps, tangent_count, without_normal
+from linkwright.mechanics.contact import Touch, tangent_count, without_normal
 from linkwright.mechanics.contact import touches as touches_of
 from linkwright.mechanics.dynamics.terms import terms
 from linkwright.mechanics.formulations.forward import lack_of_inertia
@@ -351,37 +351,46 @@ class Simulation:
         """Touches that are closed at a state: near, or held so far. One that is deep at the start is refused."""
         if not self.touches:
             return {}
-        gaps, size = np.asarray(contact_gaps(self.loops.skel, st.q)["g"]), self.loops.kappa
+        gaps, size = self._touch_kernel("contact_gaps")(st.q).g, self.loops.kappa
         deepest = int(np.argmin(gaps))
         if not self.pieces and gaps[deepest] < -touches.DEEP * size:
             touch, deep = self.touches[deepest], shown_kind(-float(gaps[deepest]), LENGTH, self.system.description.units, 3)
-            place = f"{touch.owner.where}: " if touch.owner.where else ""
             raise UsageError(
-                f"{place}'{touch.name}' starts {deep} deep: its surfaces overlap. Move the bodies apart in the drawing or by `start:`.",
+                f"{touches.place_of(touch)}'{touch.name}' starts {deep} deep: its surfaces overlap. Move the bodies apart in the "
+                "drawing or by `start:`.",
                 name=touch.name,
             )
         found = {i: x for i, x in enumerate(self.touches) if gaps[i] < rigid_stops.REACHED * size or x.name in held}
         flat = next((self.touches[i] for i in without_normal(self.loops.skel, st.q) if i in found), None)
         if flat is not None:
             raise UsageError(
-                f"t = {st.t:.6g} s: '{flat.name}' has no point of contact: its disc lies flat on the plane. Tilt it at the start, or give "
-                "the body spheres or a box where it lies.",
+                f"{touches.place_of(flat)}t = {st.t:.6g} s: '{flat.name}' has no point of contact: its disc lies flat on the plane. "
+                "Tilt it at the start, or give the body spheres or a box where it lies.",
                 name=flat.name,
             )
         if len(found) > touches.MOST_TOUCHES:
             names = listing([x.name for x in found.values()])
             raise UsageError(
-                f"t = {st.t:.6g} s: {len(found)} places touch at once: {names}. A run holds {touches.MOST_TOUCHES}. "
-                "Give flat parts fewer corners.",
+                f"{touches.place_of(next(iter(found.values())))}t = {st.t:.6g} s: {len(found)} places touch at once: "
+                f"{names}. A run holds {touches.MOST_TOUCHES}. Give flat parts fewer corners.",
                 name=names,
             )
         return found
+
+    def _touch_kernel(self, name: str) -> Callable[..., Any]:
+        """A kernel of touches with the numbers of this run."""
+        more = {"parameters": self.parameters} if len(self.parameters) else {}
+        return partial(self.system.kernels.get(name), **more)
+
+    def _contact_terms(self, st: State) -> Any:
+        """Gaps, rows and rates of all touches at a state."""
+        return self._touch_kernel("contact_terms")(st.q, st.v)
 
     def _struck(
         self, loops: Loops, given: Sequence[Constraint], own: list[OneSided], st: State, armature: np.ndarray, rubbing: Rubbing
     ) -> tuple[State, float]:
         """The state after the impacts of an instant, and the kinetic energy that they took."""
-        rows = InstantRows.at(loops, given, own, st, armature)
+        rows = InstantRows.at(loops, given, own, st, armature, self._contact_terms)
         found = struck(rubbing(rows) if approaches(rows) else rows)
         self.notes += [x for x in found.notes if x not in self.notes]
         size = self.loops.kappa  # impulses of rows in characteristic lengths
@@ -398,11 +407,11 @@ class Simulation:
         friction = forces.SOFT if self.friction is None else forces.VISCOUS  # as the equations of the run have it
         at = Instant(loops.skel, st.q, st.v, st.t, st.references)
         external = at.pushes(forces.of_description(loops.skel.tree.description, friction))
-        found = rest(rubbing(InstantRows.at(loops, given, own, st, armature, external)), tau, known)
+        found = rest(rubbing(InstantRows.at(loops, given, own, st, armature, self._contact_terms, external)), tau, known)
         self.before = self.before._replace(likely=found.begins)
         self.shared |= {x.name for x in found.touches} if found.shared else set()
         if found.jams:
-            r = InstantRows.at(loops, given, own, st, armature, external)
+            r = InstantRows.at(loops, given, own, st, armature, self._contact_terms, external)
             v = jammed(r, found.jams[0])
             self.notes.append(f"t = {st.t:.6g} s: '{found.jams[0]}' jams by an impact, since friction leaves no force that fits (Painleve)")
             after = self._rest(loops, given, own, r.state(v), armature, tau, Known({}, known.gone), rubbing)
@@ -618,7 +627,7 @@ class Simulation:
         """The state in which touches whose slip has ended do not slip at all."""
         if not names:
             return st
-        r, across = InstantRows.at(loops, given, own, st, armature), tangent_count(self.system.description)
+        r, across = InstantRows.at(loops, given, own, st, armature, self._contact_terms), tangent_count(self.system.description)
         size = STILL * (1.0 + float(np.abs(r.v).max(initial=0.0)))
         still = [i for i, x in enumerate(own) if x.name in names and (across == 1 or np.abs(r.slide[i] @ r.v).max() <= size)]
         rows = r.slide[still].reshape(-1, len(r.v))  # others have turned round in space
@@ -640,8 +649,10 @@ class Simulation:
         if len(last) == most and now - last[0][0] < SHORT * min(self.t_end - self.start.t, 1.0):
             names = sorted({str(x[2]["did"]).split(" ", 1)[1] for x in last})
             if self.touches:
+                place = next((touches.place_of(x) for x in self.touches if x.name == names[0]), "")
                 raise UsageError(
-                    f"t = {now:.6g} s: {listing(names)} chatter: {most} impacts within {now - last[0][0]:.2g} s. Lower a restitution.",
+                    f"{place}t = {now:.6g} s: {listing(names)} chatter: {most} impacts within {now - last[0][0]:.2g} s. Lower a "
+                    "restitution.",
                     name=names[0],
                 )
             raise UsageError(

@@ -52,6 +52,11 @@ class HeldTouch(NamedTuple):
         return self.state == STICK and not self.way and not self.guided
 
 
+def place_of(touch: Touch) -> str:
+    """Where the file has the contact of a touch, at the head of a message."""
+    return f"{touch.owner.where}: " if touch.owner.where else ""
+
+
 @dataclass(frozen=True)
 class TouchAction:
     """What becomes of a touch in an event: a key of `VERBS`."""

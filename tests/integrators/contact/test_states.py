@@ -74,7 +74,7 @@ def test_a_block_on_a_slope_is_decided_at_the_tangent(share):
     found = states([PLANAR] * 2, J @ A @ J.T, J @ np.array([g * np.sin(slope), -g * np.cos(slope), 0.0]), np.full(2, np.tan(slope) * share))
     assert found.answers == 1 and set(found.states) <= {STICK, SLIP}
     a = (A @ J.T @ found.p)[0] + g * np.sin(slope)
-    assert a == pytest.approx(max(g * np.sin(slope) * (1.0 - share), 0.0), abs=1e-15)
+    assert a == pytest.approx(max(g * np.sin(slope) * (1.0 - share), 0.0), abs=4e-15)  # round-off of 3.4 m/s^2
     assert (STICK in found.states) == (share > 1.0)
 
 

@@ -3,7 +3,8 @@
 A planar block is open, sticks, or slips one of two ways; a one-sided block is open or closed; friction of a given bound sticks, is idle
 because others hold it, or slips one of two ways. Up to `MOST_TRIED` combinations are solved
 and counted: none or several that move differently are Painleve's paradox, in which Coulomb's law and rigid bodies contradict each other.
-Beyond that, in space, where a block may slip any way, and where rows depend on each other (four feet of a table), the ladder finds one
+Where rows of what rests depend on each other (a flat side that sticks), they share the load so that every one has the same part of its
+cone, as far as that is possible. Beyond that, in space, where a block may slip any way, and for four feet of a table, the ladder finds one
 answer, whose forces may be shared otherwise.
 """
 
@@ -29,6 +30,8 @@ POLISHED = 1e-15  # tolerance of the ladder where slips are slow
 ROOM = (0.5, 0.7, 0.85, 0.95, 0.99, 0.999)  # of the cones, tried in turn
 MOST_PROJECTIONS = 200  # onto what holds and into the cones
 CREEPS = 1e-12  # of the slip speed: an approach that is none
+EVEN = 1e-9  # of the largest singular value: directions below it move nothing
+LEAST_CONE = 1e-6  # of the largest effort: cones below it weigh no less
 SAME = 1e-8  # of the largest rate: answers that differ by less are one motion
 
 
@@ -61,6 +64,7 @@ def states(kinds: Sequence[int], W: np.ndarray, b: np.ndarray, mu: np.ndarray) -
         found = tuple((OPEN, STICK, SLIP, SLIP)[c] for c in code)
         ways = tuple(((), (), (-1.0,), (1.0,))[c] for c in code)
         other = len(fitting) > len(several) and _differ(fitting, several)
+        other = other or (bool((code <= 1).all()) and shared(kinds, W, p))
         return StatesFound(p, W @ p + b, found, ways, len(several), shared=other)
     symmetric = bool(np.abs(W - W.T).max() <= FITS * np.abs(W).max())
     solver = ContactSolver(kinds)
@@ -164,7 +168,7 @@ def combinations(kinds: tuple[int, ...], most: int) -> np.ndarray:
 
 
 def _fitting(kinds: tuple[int, ...], W: np.ndarray, b: np.ndarray, mu: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Efforts and codes of all combinations that fit, of those whose rows are independent."""
+    """Efforts and codes of all combinations that fit: of those whose rows are independent, and of those in which nothing slips."""
     every, n = combinations(kinds, MOST_TRIED), len(b)
     if not len(every):
         return []
@@ -189,12 +193,31 @@ def _fitting(kinds: tuple[int, ...], W: np.ndarray, b: np.ndarray, mu: np.ndarra
         scaled = K / lengths
         firm = np.abs(np.linalg.det(scaled)) > SINGULAR
     firm &= np.isfinite(lengths).all(axis=(1, 2)) & (lengths > 0.0).all(axis=(1, 2))
-    if not firm.any():
-        return []
-    p = np.linalg.solve(scaled[firm], (right[firm] / lengths[firm][..., 0])[..., None])[..., 0]
-    u, code = p @ W.T + b, every[firm]
-    good = fits(kinds, code, p, u, mu, max(float(np.abs(b).max()), 1e-300), range(len(kinds)))
+    p = np.full((len(every), n), np.nan)
+    p[firm] = np.linalg.solve(scaled[firm], (right[firm] / lengths[firm][..., 0])[..., None])[..., 0]
+    rates = max(float(np.abs(b).max()), 1e-300)
+    for i in np.flatnonzero(~firm & (every <= 1).all(axis=1) & (every > 0).any(axis=1)):
+        p[i] = _evenly(kinds, every[i], W, b, mu, rates)
+    solved = np.isfinite(p).all(axis=1)
+    p, code = p[solved], every[solved]
+    good = fits(kinds, code, p, p @ W.T + b, mu, rates, range(len(kinds)))
     return list(zip(p[good], code[good], strict=True))
+
+
+def _evenly(kinds: tuple[int, ...], code: np.ndarray, W: np.ndarray, b: np.ndarray, mu: np.ndarray, rates: float) -> np.ndarray:
+    """Efforts of blocks that rest on rows which depend on each other: least ones, tangents weighed by their cones. nan: none."""
+    first = np.cumsum([0, *(ROWS[k] for k in kinds)])
+    rows = [r for i in np.flatnonzero(code) for r in range(first[i], first[i + 1])]
+    A, p, weights = W[np.ix_(rows, rows)], np.zeros(len(b)), np.ones(len(b))
+    for _ in range(2):  # the first finds what the cones are
+        d = weights[rows]
+        p[rows] = d * np.linalg.lstsq(A * d, -b[rows], rcond=EVEN)[0]
+        if not np.abs(A @ p[rows] + b[rows]).max() <= FITS * rates:
+            return np.full(len(b), np.nan)
+        largest = max(float(np.abs(p).max()), 1e-300)
+        for i in (k for k in np.flatnonzero(code) if kinds[k] == PLANAR):
+            weights[first[i] + 1] = np.sqrt(max(mu[i] * p[first[i]] / largest, LEAST_CONE))
+    return p
 
 
 def fits(

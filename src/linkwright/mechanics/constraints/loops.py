@@ -221,7 +221,7 @@ class Loops:
         return cls(skel, of_loops(skel), kappa, scale(velocity_kinds(skel), kappa))
 
     def with_(self, extra: Sequence[Constraint]) -> Loops:
-        return replace(self, constraints=(*self.constraints, *extra))
+        return replace(self, constraints=(*self.constraints, *extra)) if extra else self
 
     @cached_property
     def row_scale(self) -> np.ndarray:
