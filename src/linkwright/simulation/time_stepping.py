@@ -536,7 +536,8 @@ class Evaluator:
         if p.terms is None:
             return self._held(rows, rates)
         found = [self._rubbing(row, x) for row, x in zip(rows, rates, strict=True)]
-        return HeldStops(*(np.array(x) for x in zip(*((f.push, f.J, f.responses, f.slides) for f in found), strict=True)))
+        push, J, responses, slides = (np.array([x[k] for x in found]) for k in range(4))
+        return HeldStops(push, J, responses, slides)
 
     def _held_at(self, row: np.ndarray, rates: np.ndarray) -> HeldStops:
         if self.setup.problem.terms is not None:
