@@ -143,7 +143,7 @@ def test_a_ratchet_turns_one_way(torque):
     efforts = np.array([torque if name == "A" else 0.0 for name in s.names.v])
     q, _ = march(s, s.start.q, np.zeros(2), 0.4, 2000, np.full(2, 0.1), efforts=efforts)
     assert np.degrees(q[0] - run["A"][-1]) == pytest.approx(0.0, abs=0.1)  # steps of 0.2 ms locate impacts to 0.03 deg each
-    assert run.certificate.ok and run.certificate.touch_depth < 1e-15
+    assert run.certificate.ok and run.certificate.touch_depth < 4e-15  # m, round-off of several places
     if torque > 0.0:
         assert run["A"][-1] > 0.6 and [x.name for x in run.events].count("click.2 leaves") == 1
     else:

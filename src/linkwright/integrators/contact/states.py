@@ -64,7 +64,7 @@ def states(kinds: Sequence[int], W: np.ndarray, b: np.ndarray, mu: np.ndarray) -
         found = tuple((OPEN, STICK, SLIP, SLIP)[c] for c in code)
         ways = tuple(((), (), (-1.0,), (1.0,))[c] for c in code)
         other = len(fitting) > len(several) and _differ(fitting, several)
-        other = other or (bool((code <= 1).all()) and shared(kinds, W, p))
+        other = other or (PLANAR in kinds and bool((code <= 1).all()) and shared(kinds, W, p))
         return StatesFound(p, W @ p + b, found, ways, len(several), shared=other)
     symmetric = bool(np.abs(W - W.T).max() <= FITS * np.abs(W).max())
     solver = ContactSolver(kinds)
@@ -196,7 +196,8 @@ def _fitting(kinds: tuple[int, ...], W: np.ndarray, b: np.ndarray, mu: np.ndarra
     p = np.full((len(every), n), np.nan)
     p[firm] = np.linalg.solve(scaled[firm], (right[firm] / lengths[firm][..., 0])[..., None])[..., 0]
     rates = max(float(np.abs(b).max()), 1e-300)
-    for i in np.flatnonzero(~firm & (every <= 1).all(axis=1) & (every > 0).any(axis=1)):
+    rests = PLANAR in kinds and ~firm & (every <= 1).all(axis=1) & (every > 0).any(axis=1)
+    for i in np.flatnonzero(rests):
         p[i] = _evenly(kinds, every[i], W, b, mu, rates)
     solved = np.isfinite(p).all(axis=1)
     p, code = p[solved], every[solved]
