@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +13,7 @@ from scipy.linalg import expm
 from scipy.optimize import brentq
 
 import linkwright as lw
+from linkwright.rings.robots.optimal import search
 
 MASS = 2.0
 SLIDE: dict[str, Any] = {
@@ -57,6 +59,20 @@ def test_unequal_forces_switch_where_they_must(slide: lw.Mechanism) -> None:
     first = np.sqrt(2.0 * 0.75 / (2.0 / MASS))  # a1 s1 = a2 s2: three quarters of the way are accelerated
     assert abs(f.time - first * (1.0 + 1.0 / 3.0)) < 1e-8
     np.testing.assert_allclose(f.switches, [first], rtol=1e-8)  # not a node of the first mesh
+
+
+def test_a_search_that_fails_on_two_meshes_goes_on_from_the_coarsest(slide: lw.Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches on 16 and 8 intervals are said to fail. The motion on 4 is exact, because efforts of least effort are linear here."""
+    solved = search._solved
+
+    def refusing(task: Any, mesh: Any, *rest: Any, **options: Any) -> Any:
+        program, found = solved(task, mesh, *rest, **options)
+        return program, replace(found, reason="refused") if len(mesh.share) in (8, 16) else found
+
+    monkeypatch.setattr(search, "_solved", refusing)
+    f = slide.optimal("least effort", {"x": "0.5 m"}, duration="0.8 s", limits={"x.force": "20 N"}, steps=16)
+    assert len(f.t) == 2 * 4 + 1
+    assert abs(f.value - 12.0 * (MASS * 0.5 / 20.0) ** 2 / 0.8**3) < 1e-9
 
 
 def test_least_effort_of_an_inertia_is_a_cubic() -> None:

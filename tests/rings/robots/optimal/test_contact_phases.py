@@ -86,6 +86,21 @@ def test_a_rimless_wheel_needs_no_torque_in_its_limit_cycle() -> None:
     np.testing.assert_allclose(hits, [f.time], atol=1e-5)
 
 
+def test_a_mirrored_period_exchanges_two_masses() -> None:
+    """Each mass ends at rest where the other one began: least effort of a way d in T is 12 m^2 d^2 / T^3, twice."""
+    bodies = {name: {"points": {"P": [0, 0]}, "mass": 2.0, "com": [0, 0], "inertia": 0.1} for name in ("left", "right")}
+    m = lw.load({
+        "name": "two masses", "plane": "xy", "gravity": [0, 0], "bodies": {"ground": {"points": {"O": [0, 0]}}, **bodies},
+        "joints": {k: {"type": "prismatic", "connect": ["ground.O", f"{x}.P"], "axis": [1, 0]} for k, x in (("a", "left"), ("b", "right"))},
+        "drive": ["a", "b"],
+    })  # fmt: skip
+    f = m.optimal(
+        "least effort", start={"a": 0.0, "b": 0.7}, periodic={"a": "b", "b": "a"}, duration=0.8, limits={"*.force": 40.0}, steps=5
+    )
+    np.testing.assert_allclose([f["a"][-1], f["b"][-1], f["a.v"][-1], f["b.v"][-1]], [0.7, 0.0, 0.0, 0.0], atol=1e-9)
+    assert abs(f.value - 2.0 * 12.0 * (2.0 * 0.7 / 40.0) ** 2 / 0.8**3) < 1e-9
+
+
 @pytest.mark.slow  # 15 s: two meshes, and the events of the replay
 def test_a_leg_with_a_loop_hops_as_planned() -> None:
     m = lw.load(leg_with_a_loop())
