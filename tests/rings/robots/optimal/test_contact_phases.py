@@ -71,15 +71,15 @@ def test_a_periodic_hop_is_what_the_event_driven_run_makes(hop: lw.Mechanism) ->
 def test_a_rimless_wheel_needs_no_torque_in_its_limit_cycle() -> None:
     m = lw.load(rimless_wheel())
     f = m.optimal(
-        "least effort", phases=[{"hold": "first", "duration": "0.2..0.6 s"}], steps=20, limits={"motor.torque": "1 N m"},
-        periodic={"x": STRIDE, "roll": "free", "motor": "free"},
+        "least effort", phases=[{"hold": "first", "duration": "0.2..0.6 s"}], steps=12, limits={"motor.torque": "1 N m"},
+        periodic={"base.x": STRIDE, "base.angle": "free", "motor": "free"},
     )  # fmt: skip
     before, after = rolling_speeds()
     assert np.abs(f["motor.torque"]).max() < 1e-6
-    np.testing.assert_allclose(-f["roll.v"][[-1, 0]], [before, after], rtol=1e-6)  # the mesh is accurate to 1e-7
-    assert abs(f["roll"][-1] - f["roll"][0] + 2.0 * np.pi / SPOKES) < 1e-6
+    np.testing.assert_allclose(-f["base.angle.v"][[-1, 0]], [before, after], rtol=1e-6)  # 12 intervals, each accurate to 1e-6 or better
+    assert abs(f["base.angle"][-1] - f["base.angle"][0] + 2.0 * np.pi / SPOKES) < 1e-6
     lost = 0.5 * (INERTIA + (WHEEL + ROTOR) * LENGTH**2) * (before**2 - after**2)
-    assert abs(f.phases[0].lost - lost) < 1e-6
+    assert abs(f.phases[0].lost - lost) < 5e-6 * lost  # the squares of both speeds, which are accurate to 1e-6
     replay = f.replay()
     assert max(map(abs, replay.deviation.values())) < 1e-5  # an inverted pendulum, which multiplies small differences
     hits = [e.time for e in replay.run.events if e.name == "second touches"]

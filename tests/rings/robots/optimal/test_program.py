@@ -35,7 +35,7 @@ def rolling() -> Collocation:
     """The program of a rimless wheel that rolls on two spokes, one after the other, with an impact at the beginning of each phase."""
     setting = Setting.of(lw.load(rimless_wheel()).system, None, None, None)
     schedule = schedule_of(setting.core, [{"hold": "first", "duration": "0.1..1 s"}, {"hold": "second"}], setting.start, True)
-    ends = ends_of(setting, None, None, {"x": STRIDE, "roll": "free"})
+    ends = ends_of(setting, None, None, {"base.x": STRIDE, "base.angle": "free"})
     task = _task(setting, "effort", ends, limits_of(setting, {"motor.torque": "1 N m"}), (0.1, 2.0), schedule)
     begin = first_guess(task, setting.values(setting.start), setting.start.q, None, 8, 0.4)
     return Collocation(task, task.mesh(8), begin)

@@ -39,15 +39,11 @@ def rimless_wheel() -> dict[str, Any]:
         "name": "rimless wheel", "plane": "xy", "gravity": [G * np.sin(SLOPE), -G * np.cos(SLOPE)],
         "bodies": {
             "ground": {"points": {"O": [0, 0]}},
-            "sledge": {"points": {"S": [0, 0]}, "mass": 0, "com": [0, 0], "inertia": 0},
-            "hub": {"points": {"H": [0, 0]}, "mass": 0, "com": [0, 0], "inertia": 0},
             "wheel": {"points": {"C": [0, 0], **ends}, "mass": WHEEL, "com": [0, 0], "inertia": INERTIA},
             "rotor": {"points": {"R": [0, 0]}, "mass": ROTOR, "com": [0, 0], "inertia": 0.01},
         },
         "joints": {
-            "x": {"type": "prismatic", "connect": ["ground.O", "sledge.S"], "axis": [1, 0]},
-            "y": {"type": "prismatic", "connect": ["sledge.S", "hub.H"], "axis": [0, 1]},
-            "roll": {"type": "revolute", "connect": ["hub.H", "wheel.C"]},
+            "base": {"type": "planar", "connect": ["ground.O", "wheel.C"]},
             "motor": {"type": "revolute", "connect": ["wheel.C", "rotor.R"]},
         },
         "surfaces": {
@@ -55,7 +51,7 @@ def rimless_wheel() -> dict[str, Any]:
             "slope": {"line": "ground.O", "normal": [0, 1]},
         },
         "contacts": {name: {"between": [end, "slope"], "mu": 1.0} for name, end in (("first", "a"), ("second", "b"))},
-        "drive": ["motor"], "start": {"y": LENGTH * np.cos(HALF), "x.v": 1.0, "roll.v": -2.5},
+        "drive": ["motor"], "start": {"base.y": LENGTH * np.cos(HALF), "base.x.v": 1.0, "base.angle.v": -2.5},
     }  # fmt: skip
 
 
