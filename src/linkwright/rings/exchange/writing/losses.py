@@ -33,6 +33,19 @@ def two_sided(d: Description, lost: Iterable[Loss] = ()) -> list[Loss]:
     return [Loss(x.name, "slack, play or lift-off, which it does not have there: it holds both ways") for x in one]
 
 
+def speed_limits(d: Description) -> dict[str, float]:
+    """Largest speeds by joint: those of the file that a model was read from, and those of motors through their gears."""
+    report = getattr(d.document, "origin", None)
+    there = {j.name for j in d.joints}
+    out = {name: x for name, x in getattr(report, "speed_limits", ()) if name.partition(".")[0] in there}
+    for x in d.drives:
+        motor = dict(x.motor)
+        if motor.get("max_speed") is not None:
+            top = float(motor["max_speed"]) / abs(float(motor.get("gear_ratio") or 1.0))
+            out[x.joint] = min(top, out.get(x.joint, top))
+    return out
+
+
 def never_stuck(d: Description) -> list[Loss]:
     """Friction that holds a joint at rest in a run, where only smooth friction is left."""
     own = [x for x in d.frictions if not x.smooth]

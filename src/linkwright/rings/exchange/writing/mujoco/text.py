@@ -34,7 +34,7 @@ from linkwright.api import (
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.rings.exchange.writing import loops
 from linkwright.rings.exchange.writing.inertia import Solid, need_floor, solids
-from linkwright.rings.exchange.writing.losses import Loss, tree_losses, two_sided
+from linkwright.rings.exchange.writing.losses import Loss, speed_limits, tree_losses, two_sided
 from linkwright.rings.exchange.writing.mujoco.coordinate_map import MujocoJoint, place, placed_pieces
 from linkwright.rings.exchange.writing.mujoco.drives import Drives, actuators
 from linkwright.rings.exchange.writing.mujoco.forces import WORLD, MujocoForces, held, numbers
@@ -89,6 +89,7 @@ def mjcf(model: System | loops.HasSystem, *, timestep: float = 1e-3, floor: floa
         *forces.lost,
         *drives.lost,
         *shapes.lost,
+        *(Loss(x, "its velocity limit", "drive") for x in speed_limits(system.description)),
         *(Loss(x, _RAISED.format(floor=floor)) for x in text.raised),
     )
     return MujocoText(xml.tostring(root, encoding="unicode") + "\n", (*lost, *two_sided(system.description, lost)))

@@ -10,7 +10,7 @@ from linkwright.api import System, belt_constraints, compiled_of, coupling_const
 from linkwright.api import description as model
 from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.rings.exchange.writing.acted_coordinates import acted
-from linkwright.rings.exchange.writing.losses import Loss, of_constant_friction
+from linkwright.rings.exchange.writing.losses import Loss, of_constant_friction, speed_limits
 from linkwright.rings.exchange.writing.robots.links_and_joints import Robot, RobotJoint
 
 
@@ -26,6 +26,7 @@ class JointActs:
     upper: float | None = None
     stop: float | None = None  # stiffness of a soft stop
     drive: model.Drive | None = None
+    speed: float | None = None  # largest
     armature: float = 0.0
     leader: str = ""  # joint of the file that it follows: multiplier * q + offset
     multiplier: float = 0.0
@@ -62,6 +63,7 @@ def collected(robot: Robot, *, names_drives: bool) -> Acts:
     _ties(out)
     for drive in d.drives:
         _drive(out, drive, names_drives)
+    _speeds(out)
     for acts in out.joints.values():
         if acts.stiffness:
             acts.reference /= acts.stiffness
@@ -182,6 +184,19 @@ def _drive(out: Acts, drive: model.Drive, named: bool) -> None:
     if why or not named:
         there = "only named as driven" if named else "free to move"
         out.lose(drive.joint, f"{why or 'a drive'}: there the joint is {there}", "drive")
+
+
+def _speeds(out: Acts) -> None:
+    """Velocity limits of joints and drives."""
+    d = out.robot.system.description
+    for name, most in speed_limits(d).items():
+        found = acted(d, name)
+        there = [out.robot.coordinate(found.joint.name, entry) for entry in found.entries] if found else []
+        held = [x for x in there if x is not None]
+        if not held:
+            out.lose(name, "its velocity limit: it has no coordinate of its own there", "drive")
+        for x in held:
+            out.of(x.name).speed = most
 
 
 def _lose_others(out: Acts) -> None:

@@ -181,11 +181,13 @@ def _axis(joint: xml.Element, tag: str, axis: np.ndarray, own: JointActs) -> Non
     e = xml.SubElement(joint, tag)
     _text(e, "xyz", axis)
     efforts = [abs(float(x)) for x in (own.drive.limits if own.drive is not None else ()) if x is not None]
-    if own.lower is not None or own.upper is not None or efforts:
+    most = {"effort": max(efforts, default=None), "velocity": own.speed}
+    limits = {"lower": own.lower, "upper": own.upper, "stiffness": own.stop, **most}
+    given = {name: value for name, value in limits.items() if value is not None}
+    if given.keys() - {"stiffness"}:
         limit = xml.SubElement(e, "limit")
-        for name, value in (("lower", own.lower), ("upper", own.upper), ("stiffness", own.stop), ("effort", max(efforts, default=None))):
-            if value is not None:
-                _text(limit, name, [value])
+        for name, value in given.items():
+            _text(limit, name, [value])
     dynamics = {"damping": own.damping, "friction": own.friction, "spring_stiffness": own.stiffness}
     if any(dynamics.values()):
         section = xml.SubElement(e, "dynamics")

@@ -331,12 +331,12 @@ def _limit(e: xml.Element, j: RobotJoint, own: JointActs) -> None:
     """<limit>, which sliders and limited hinges need, with numbers for all that the model leaves open."""
     limits = own.drive.limits if own.drive is not None else (None, None)
     given = [abs(float(x)) for x in limits if x is not None]
+    more = {"effort": numbers([max(given, default=UNLIMITED)]), "velocity": numbers([UNLIMITED if own.speed is None else own.speed])}
     if j.kind == "turn" and own.lower is None and own.upper is None:
-        if given:
-            xml.SubElement(e, "limit", effort=numbers([max(given)]), velocity=numbers([UNLIMITED]))
+        if given or own.speed is not None:
+            xml.SubElement(e, "limit", more)
         return
     lower, upper = (-UNLIMITED if own.lower is None else own.lower, UNLIMITED if own.upper is None else own.upper)
-    more = {"effort": numbers([max(given, default=UNLIMITED)]), "velocity": numbers([UNLIMITED])}
     xml.SubElement(e, "limit", {"lower": numbers([lower]), "upper": numbers([upper]), **more})
 
 

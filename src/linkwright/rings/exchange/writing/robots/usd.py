@@ -160,6 +160,8 @@ class _Writer:
         for name, value in (("lowerLimit", own.lower), ("upperLimit", own.upper)):
             if value is not None:
                 yield from _exact("float", f"physics:{name}", [size * value])
+        if own.speed is not None:
+            yield from _exact("custom float", "physxJoint:maxJointVelocity", [size * own.speed])
         if own.stop is not None:
             self.lost.append(Loss(j.name, "the stiffness of a stop"))
         efforts = [abs(float(x)) for x in (own.drive.limits if own.drive is not None else ()) if x is not None]
