@@ -16,6 +16,8 @@ import pytest
 from scipy.optimize import least_squares
 
 import linkwright as lw
+from linkwright.results.checks import Remedy
+from linkwright.rings.design.model_check.applied import applied
 
 MODELS = ("four-bar", "wiper", "jansen-leg", "carpet-scraper", "change-point-four-bar")  # planar, pins only, one drive at constant speed
 SEEDS, QUICK = 300, 15
@@ -113,6 +115,8 @@ class Fault:
     m: lw.Mechanism
     text: str
     require: Sequence[str] = ()
+    stop: tuple[str, float, float] | None = None  # a joint and the ends of its travel, rad
+    wrong: str = ""  # a stage that must fail
 
 
 def fault(seed: int) -> Fault | None:
@@ -123,7 +127,7 @@ def fault(seed: int) -> Fault | None:
     d = m.description
     drawn = [n for n, x in d.drawn_numbers.items() if x and not n.endswith(".length")]
     numbers = [n for n, x in d.parameters if isinstance(x, float)] or drawn
-    kind = rng.choice(("length", "length", "length", "unit", "requirement", "none"))
+    kind = rng.choice(("length", "length", "length", "unit", "requirement", "stop", "mass", "drive", "none"))
     require: list[str] = ["full turn"]
     changes: dict[str, Any] = {}
     if kind in ("length", "unit"):
@@ -134,10 +138,36 @@ def fault(seed: int) -> Fault | None:
     if kind == "requirement":
         body = rng.choice([b.name for b in d.moving])
         require.append(f"max {body}.angle < {rng.uniform(-180.0, 180.0):.3f} deg")
+    text = f"{seed}: {name} {kind} {changes} {require}"
+    if kind in ("stop", "mass", "drive"):
+        return _edited(m, kind, rng, text)
     try:
-        return Fault(m.with_(**changes) if changes else m, f"{seed}: {name} {kind} {changes} {require}", require)
+        return Fault(m.with_(**changes) if changes else m, text, require)
     except lw.LinkwrightError:
         return None
+
+
+def _edited(m: lw.Mechanism, kind: str, rng: random.Random, text: str) -> Fault | None:
+    """A fault of the structure: a stop at another joint, a body without a mass, a second drive."""
+    d = m.description
+    other = rng.choice([j.name for j in d.joints if j.name != d.drives[0].joint])
+    body = rng.choice([b.name for b in d.moving])
+    here = float(m.system.start[other])
+    low, high = here - rng.uniform(0.05, 4.0), here + rng.uniform(0.05, 4.0)
+    edits = {
+        "stop": {"path": ["stops", "ends"], "value": f"{{joint: '{other}', min: {low:.9g} rad, max: {high:.9g} rad}}"},
+        "mass": {"path": ["bodies", body, "mass"], "value": None},
+        "drive": {"path": ["drive", other], "value": "10 rpm"},
+    }
+    remedy = Remedy(kind, {}, ({"do": "set_value", **edits[kind]},))
+    try:
+        changed = applied(m, remedy)
+    except lw.LinkwrightError:
+        return None
+    text += f" {edits[kind]}"
+    if kind == "stop":
+        return Fault(changed, text, ["full turn"], (other, low, high))
+    return Fault(changed, text, (), None, "complete" if kind == "mass" else "mobility")
 
 
 def judged(seed: int) -> str:
@@ -146,11 +176,19 @@ def judged(seed: int) -> str:
     if given is None:
         return "unread"
     found = given.m.check(given.require, remedy_time=0)
+    if given.wrong:
+        assert found[given.wrong].verdict == "failed", given.text
+        return "refused"
     if found["assembles"].verdict == "failed":
         return "refused"
     other = Planar.of(given.m)
     assert other is not None
     path = other.around()
+    if given.stop is not None and path is not None:
+        room = _room(given, path)
+        if abs(room) < MARGIN:
+            return "open"
+        path = path if room > 0.0 else None
     moves, freedoms = found["full turn"].verdict, other.freedoms(other.poses[1:].reshape(-1))
     if found["mobility"].verdict == "passed":
         assert freedoms == 1, given.text
@@ -161,6 +199,18 @@ def judged(seed: int) -> str:
     for wanted in given.require[1:]:
         _compare(given, found[wanted], path)
     return "passed" if found.ok else "refused" if found.failed else "open"
+
+
+def _room(given: Fault, path: np.ndarray) -> float:
+    """How far a joint stays inside of its stops over a turn; negative where it goes beyond."""
+    assert given.stop is not None
+    name, low, high = given.stop
+    d, angles = given.m.description, np.column_stack([np.zeros(len(path)), path[:, 2::3]])
+    index = {b.name: i for i, b in enumerate(d.bodies)}
+    joint = d.joint(name)
+    x = angles[:, index[joint.second]] - angles[:, index[joint.first]]
+    x = x - x[0] + float(given.m.system.start[name])
+    return float(min(x.min() - low, high - x.max()))
 
 
 def _compare(given: Fault, check: Any, path: np.ndarray | None) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from linkwright.api import LinkwrightError, Mechanism, check_results
-from linkwright.rings.design.model_check import search, structure
 from linkwright.rings.design.model_check.request import CheckRequest, Deadline
 from linkwright.rings.design.model_check.stages import Stages
 
@@ -30,9 +29,15 @@ def remedied(
     m: Mechanism, asked: CheckRequest, found: Sequence[check_results.Check]
 ) -> tuple[tuple[check_results.Check, ...], tuple[str, ...]]:
     """Return the checks with remedies for those that did not pass, and remarks on the search."""
+    wrong = [i for i, x in enumerate(found) if x.verdict == "failed" or over_constrained(x) or x.name == "units"]
+    if not wrong or not asked.remedy_time:
+        return tuple(found), (NOT_COMPUTED,)
+    from linkwright.rings.design.model_check import search, structure  # here: a model that is right does not need the edits of files
+
     deadline, out, searched = Deadline(asked.remedy_time), list(found), set()
-    for i, x in enumerate(found):
-        if not (x.verdict == "failed" or over_constrained(x) or x.name == "units"):
+    for i in wrong:
+        x = found[i]
+        if x.text.startswith(check_results.NOT_COMPUTED):
             continue
         remedies: list[check_results.Remedy] = []
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -52,6 +53,11 @@ class Stages:
     found: list[Check] = field(default_factory=list)
     quick: bool = False  # the stages that a number decides, and no look at what ends the way of a drive
     held_by_contact: bool = False  # contact moves something that no drive does, so there is no cycle
+
+    @cached_property
+    def why_no_loads(self) -> str:
+        """The reason why the motion has no loads; empty where it has them."""
+        return "there is no motion" if self.motion is None else motion_checks.why_no_loads(self.motion)
 
     def run(self, last: str = STAGES[-1], *, stop: bool = False) -> list[Check]:
         """Every stage up to `last`; `stop`: end after the first one that failed."""
@@ -285,8 +291,7 @@ def loads(s: Stages) -> list[Check]:
     """Loads that are finite and unique."""
     if s.motion is None:
         return [Check("loads", "unknown", "there is no motion")]
-    c = s.motion
-    why = motion_checks.why_no_loads(c)
+    c, why = s.motion, s.why_no_loads
     if why:
         return [Check("loads", "unknown", why)]
     try:
@@ -311,7 +316,7 @@ def limits(s: Stages) -> list[Check]:
     if s.motion is None:
         return [Check("limits", "unknown", "there is no motion")]
     try:
-        found = motion_checks.limits_of_parts(s.motion, motion_checks.why_no_loads(s.motion))
+        found = motion_checks.limits_of_parts(s.motion, s.why_no_loads)
     except LinkwrightError as problem:
         return [Check("limits", "unknown", str(problem))]
     d = s.m.description
