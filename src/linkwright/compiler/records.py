@@ -330,7 +330,7 @@ class Layout:
     def _place(self, key: str) -> int:
         source = self.same[key]
         if source not in self.arrays or self.arrays[source][1] != self.arrays[key][1]:
-            raise LoopError(f"'{key}' cannot lie where '{source}' is: there is no such array, or it has another size.")
+            raise LoopError(f"'{key}' cannot share memory with '{source}': there is no such array, or it has another size.")
         self.arrays[key] = (self.arrays[source][0], *self.arrays[key][1:])
         return self.arrays[key][0]
 

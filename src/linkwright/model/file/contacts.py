@@ -84,7 +84,7 @@ def _form(reader: Elements, kind: type[Surface], keys: dict[str, FileNode], entr
         raise entry.error(f"{what}: a radius is {reader.context.shown(min(found.y), LENGTH)}, it must be greater than zero.", name=what)
     where, curvature, least = _sharpest(found.x, found.y)
     if least <= 0.0:
-        raise entry.error(f"{what}: between its rows the curve passes through its center. Give more rows where it is steep.", name=what)
+        raise entry.error(f"{what}: between its rows the curve passes through its center. Give more rows at its steep parts.", name=what)
     if curvature * CORNER * sum(found.y) > len(found.y):
         raise entry.error(
             f"{what}: it has a corner near {reader.context.shown(where, ANGLE)}, where its radius of curvature is "
