@@ -145,3 +145,22 @@ def test_what_cannot_be_held_is_named(hop: lw.Mechanism) -> None:
         hop.optimal("least effort", {"leg": 0.5}, duration=3.0, phases=[{**STAND, "duration": "0.2..1 s"}])
     with refused(lw.UsageError, name="phases"):
         lw.load("five-bar").optimal("least time", {"A": "100 deg"}, phases=[STAND])
+
+
+def test_contacts_in_space_are_refused() -> None:
+    ball = {
+        "name": "ball", "gravity": [0, 0, -G],
+        "bodies": {
+            "ground": {"points": {"O": [0, 0, 0]}},
+            "sledge": {"points": {"S": [0, 0, 0]}, "mass": 1, "com": [0, 0, 0], "inertia": [0.1, 0.1, 0.1]},
+            "ball": {"points": {"C": [0, 0, 0]}, "mass": 1, "com": [0, 0, 0], "inertia": [0.1, 0.1, 0.1]},
+        },
+        "joints": {
+            "x": {"type": "prismatic", "connect": ["ground.O", "sledge.S"], "axis": [1, 0, 0]},
+            "z": {"type": "prismatic", "connect": ["sledge.S", "ball.C"], "axis": [0, 0, 1]},
+        },
+        "surfaces": {"skin": {"sphere": "ball.C", "radius": 0.1}, "floor": {"plane": "ground.O", "normal": [0, 0, 1]}},
+        "contacts": {"step": {"between": ["skin", "floor"]}}, "drive": ["x", "z"], "start": {"z": 0.1},
+    }  # fmt: skip
+    with refused(lw.UsageError, name="phases"):
+        lw.load(ball).optimal("least time", {"x": 1.0}, phases=[{"hold": "step"}], limits={"*.force": 20.0})

@@ -167,6 +167,11 @@ def schedule_of(core: Compiled, given: Any, start: State, periodic: bool) -> Sch
     touches = contact.touches(core.description) if core.description.touch_laws else ()
     if not touches:
         raise UsageError("phases: the model has no contacts that could be held. Write `contacts:` in the model.", name="phases")
+    if not core.description.planar:
+        raise UsageError(
+            "phases hold contacts of planar models (`plane: xy`), and this model is in space. Give it a plane, or plan the motion without "
+            "contact and simulate it with them.", name="phases",
+        )  # fmt: skip
     if isinstance(given, (str, Mapping)) or not isinstance(given, Sequence) or not given:
         raise UsageError(f"phases is a list with an entry for each phase, such as [{FORM}], not {given!r:.60}.", name="phases")
     phases = tuple(_phase(touches, x, k + 1) for k, x in enumerate(given))
