@@ -70,11 +70,11 @@ def test_a_bushing_is_springs_and_dampers_in_a_planar_joint() -> None:
 
 
 def test_a_tether_pulls_only_when_taut() -> None:
-    m = mechanism(ARM + "gravity: [0, -9.81]\ntethers: {t: {between: [ground.W, arm.P], stiffness: 800, length: 1.3}}\n")
+    m = mechanism(ARM + "gravity: [0, -9.81]\ntethers: {tie: {between: [ground.W, arm.P], stiffness: 800, length: 1.3}}\n")
     run = m.simulate(1.5, sample_interval=0.005)
     far = np.hypot(run["arm.P.x"] - 0.5, run["arm.P.y"] - 1.2)
-    np.testing.assert_allclose(run["t.force"], -800.0 * np.maximum(far - 1.3, 0.0), atol=1e-6)
-    assert (run["t.force"] == 0.0).any() and run["t.force"].min() < -1.0
+    np.testing.assert_allclose(run["tie.force"], -800.0 * np.maximum(far - 1.3, 0.0), atol=1e-6)
+    assert (run["tie.force"] == 0.0).any() and run["tie.force"].min() < -1.0
     assert run.certificate.ok and "ended on break points" in str(run.certificate)
 
 
@@ -124,7 +124,7 @@ def test_springs_and_dampers_in_joints_have_channels() -> None:
         ("freewheels: {c: {joint: O, capacity: 3, blocks: up}}", "freewheel 'c': blocks is backward or forward, not 'up'"),
         ("freewheels: {c: {joint: O}}", "capacity"),
         ("springs: {b: {joint: O, stiffness: 1, end_stiffness: 3, min: 1, max: -1}}", "the lower end 1 rad is not below the upper -1 rad"),
-        ("tethers: {t: {between: [ground.W, arm.P], stiffness: 0}}", "tether 't': stiffness is 0 N/m, it must be greater than zero"),
+        ("tethers: {tie: {between: [ground.W, arm.P], stiffness: 0}}", "tether 'tie': stiffness is 0 N/m, it must be greater than zero"),
         ("springs: {s: {type: constant, between: [ground.W, arm.P]}}", "force"),
     ],
 )

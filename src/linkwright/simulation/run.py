@@ -365,7 +365,7 @@ class Simulation:
         if flat is not None:
             raise UsageError(
                 f"{touches.place_of(flat)}t = {st.t:.6g} s: '{flat.name}' has no point of contact: its disc lies flat on the plane. "
-                "Tilt it at the start, or give the body spheres or a box where it lies.",
+                "Tilt it at the start, or give the body spheres or a box at this place.",
                 name=flat.name,
             )
         if len(found) > touches.MOST_TOUCHES:

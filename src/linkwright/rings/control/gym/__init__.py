@@ -24,8 +24,9 @@ from linkwright.rings.control.gym.random_streams import RowRandom
 from linkwright.rings.control.gym.registration import register, register_shipped
 from linkwright.rings.control.gym.servo import Servo
 from linkwright.rings.control.gym.task import Task
+from linkwright.rings.control.gym.tasks import BIPED
 from linkwright.rings.control.gym.vector import MechanismVectorEnv
 
-__all__ = ["MechanismEnv", "MechanismVectorEnv", "NamedArrays", "RowRandom", "Servo", "Task", "register"]
+__all__ = ["BIPED", "MechanismEnv", "MechanismVectorEnv", "NamedArrays", "RowRandom", "Servo", "Task", "register"]
 
 register_shipped()

@@ -169,7 +169,7 @@ def hop_fallen(x: Mapping[str, Any]) -> Any:
 
 
 def hop_reward(x: Mapping[str, Any], before: Mapping[str, Any]) -> Any:
-    """In the air towards the commanded height, with smooth actions."""
+    """In the air toward the commanded height, with smooth actions."""
     air = x["sole.heel.normal"] + x["sole.toe.normal"] == 0.0
     near = np.exp(-(((x["apex"] - x["goal.height"]) / 0.08) ** 2))
     return np.where(air, near, 0.0) - 0.05 * np.mean((x["action"] - before["action"]) ** 2, axis=1)
