@@ -24,6 +24,8 @@ def test_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "bennett", "--remedy-time", "0"]) == 0  # over-constrained: unknown
     assert main(["check", "bennett", "--remedy-time", "0", "--strict"]) == 1
     assert main(["check", "wiper", "--what"]) == 2
+    assert main(["check", "five-bar", "--drive", "A"]) == 0
+    assert main(["check", "five-bar", "--drive", "A=3 rpm"]) == 1  # the model says how fast
     capsys.readouterr()
 
 

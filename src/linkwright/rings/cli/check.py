@@ -37,8 +37,10 @@ def _checked(given: argparse.Namespace) -> check_results.Checks:
     asked: dict[str, Any] = {"require": given.require, **CHECK.given(given)}
     if len(given.drive) > 1:
         raise UsageError("a check has one drive of its cycle. Give --drive once.", name="drive")
-    if given.drive:
-        asked["drive"] = given.drive[0][0]
+    for name, value in given.drive:
+        if value:
+            raise UsageError(f"--drive {name}={value}: a check moves a drive as the model says. Name it alone: --drive {name}", name=name)
+        asked["drive"] = name
     changed = given.param or given.set or given.cuts is not None or given.folders
     return check(loading.load(given) if changed else given.model, **asked)
 
