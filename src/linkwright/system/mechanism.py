@@ -327,7 +327,7 @@ def load(model: str | os.PathLike[str] | Mapping[str, Any], *, folders: Any = No
     Files of other programs (URDF, SDF, MJCF, and sketches in DXF and SVG) are converted. `m.imported` reports the assumptions and losses.
     `folders` are those in which their meshes and included files may be read. `base="free"` lets the root link of a URDF float,
     `drives=["hip"]` names drives. `contacts="ground"`, or a list such as
-    `contacts=["foot", "finger with ball"]`, makes contacts of the collision shapes of an MJCF file.
+    `contacts=["foot", "finger with ball"]`, makes contacts of the collision shapes of a robot file.
     For sketches, `pins`, `links` and `ground` name layers.
     """
     if folders is None and not loading.of_other_program(model):

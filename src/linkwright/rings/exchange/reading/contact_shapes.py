@@ -62,6 +62,11 @@ class ContactRequest:
             raise _unreadable(contacts)
         return cls(pairs)
 
+    @property
+    def of_ground(self) -> bool:
+        """Return True if something is asked to touch the ground."""
+        return any(not any(pair) or GROUND in pair for pair in self.pairs)
+
     def check(self, bodies: Collection[str]) -> None:
         """Raise for a name that is no body."""
         for name in (x for pair in self.pairs for x in pair if x):

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from linkwright.rings.exchange.import_report import Imported
-from linkwright.rings.exchange.reading.importers.base import ImportFormat
+from linkwright.rings.exchange.reading.importers.base import CONTACTS, ImportFormat
 
 
 def _read(path: str | os.PathLike[str], folders: Any = None, **options: Any) -> Imported:
@@ -21,5 +21,5 @@ FORMAT = ImportFormat(
     roots=("sdf",),
     about="models and worlds of Gazebo and Drake",
     read=_read,
-    options={"drives": "joints that are driven", "only": "one of several models"},
+    options={"drives": "joints that are driven", "only": "one of several models", "contacts": CONTACTS},
 )

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from linkwright.rings.exchange.import_report import Imported
-from linkwright.rings.exchange.reading.importers.base import ImportFormat
+from linkwright.rings.exchange.reading.importers.base import CONTACTS, ImportFormat
 
 
 def _read(path: str | os.PathLike[str], folders: Any = None, **options: Any) -> Imported:
@@ -21,5 +21,9 @@ FORMAT = ImportFormat(
     roots=("robot",),
     about="robots of ROS, with closed loops",
     read=_read,
-    options={"base": "'fixed' (the root link is the ground) or 'free' (it floats)", "drives": "joints that are driven"},
+    options={
+        "base": "'fixed' (the root link is the ground) or 'free' (it floats)",
+        "drives": "joints that are driven",
+        "contacts": CONTACTS,
+    },
 )

@@ -11,10 +11,12 @@ from typing import Any
 
 from linkwright.api import GROUND, Body, Joint, Placement, UsageError, Vec3, Visual, description, files, nearest
 from linkwright.rings.exchange.import_report import Imported
+from linkwright.rings.exchange.reading.contact_shapes import ContactRequest
 from linkwright.rings.exchange.reading.names import usable
 from linkwright.rings.exchange.reading.notes import ImportNotes
-from linkwright.rings.exchange.reading.poses import as_vector, inverse, times
+from linkwright.rings.exchange.reading.poses import as_vector, axes_along, inverse, times
 from linkwright.rings.exchange.reading.referenced_files import Folders
+from linkwright.rings.exchange.reading.robot_contacts import FRICTION, LinkShapes
 from linkwright.rings.exchange.reading.robot_draft import RobotDraft, names_of
 from linkwright.rings.exchange.reading.safe_xml import XmlElement, read_xml
 from linkwright.rings.exchange.reading.sdf.frames import PoseGraph, canonical, link_of
@@ -31,8 +33,11 @@ GRAVITY = (0.0, 0.0, -9.8)  # of a world that says nothing: SDF's own default
 MASS, MOMENT = 1.0, 1.0  # of a link that says nothing: SDF's own defaults
 
 
-def read_sdf(path: str | os.PathLike[str], folders: Any = None, drives: Sequence[str] = (), only: str = "") -> Imported:
-    """The mechanism of an SDF file; `only` names one of several models, `drives` the joints that are driven."""
+def read_sdf(
+    path: str | os.PathLike[str], folders: Any = None, drives: Sequence[str] = (), only: str = "", contacts: Any = None
+) -> Imported:
+    """The mechanism of an SDF file; `only` names one of several models, `drives` the joints that are driven, `contacts` asks for contacts
+    of collision elements, see `contact_shapes`."""
     place = Path(path)
     root = read_xml(path, ("sdf",))
     notes = ImportNotes(files.shown(path), f"SDF {root.get('version')}")
@@ -44,9 +49,9 @@ def read_sdf(path: str | os.PathLike[str], folders: Any = None, drives: Sequence
     draft = RobotDraft.of(notes, _title(world) or place.stem)
     draft.gravity = _gravity(world.element, draft.gravity)
     graph, shapes = PoseGraph(world), ShapeFiles(own, notes, os.path.realpath(place.parent))
-    scopes = list(world.inner())
+    scopes, touching = list(world.inner()), LinkShapes(ContactRequest.of(contacts), notes)
     for scope in scopes:
-        read_links(draft, scope, graph, shapes)
+        read_links(draft, scope, graph, shapes, touching)
     joints = [j for scope in scopes for j in joints_of(draft, scope, graph)]
     _float(draft, scopes, joints)
     add_joints(draft, joints, graph)
@@ -55,7 +60,7 @@ def read_sdf(path: str | os.PathLike[str], folders: Any = None, drives: Sequence
     _points(draft, scopes, graph)
     draft.name_drives(names_of(drives))
     shapes.report()
-    return draft.finish({name: b.start for name, b in draft.bodies.items()})
+    return touching.finished(draft.finish({name: b.start for name, b in draft.bodies.items()}))
 
 
 def _need_version(root: XmlElement, notes: ImportNotes) -> None:
@@ -181,7 +186,7 @@ def _ends(draft: RobotDraft, scope: Scope, element: XmlElement) -> tuple[list[st
 # Links of an SDF file: mass data and shapes.
 
 
-def read_links(draft: RobotDraft, scope: Scope, graph: PoseGraph, files: ShapeFiles) -> None:
+def read_links(draft: RobotDraft, scope: Scope, graph: PoseGraph, files: ShapeFiles, touching: LinkShapes) -> None:
     """Add the links of a model as bodies; those of a static one are part of the ground."""
     for name, link in scope.all("link"):
         full = scope.full(name)
@@ -197,6 +202,36 @@ def read_links(draft: RobotDraft, scope: Scope, graph: PoseGraph, files: ShapeFi
             body = draft.links.add(full)
             mass, com, inertia = _inertial(draft, scope, name, graph)
             draft.bodies[body] = Body(body, (), mass, com, inertia, at, where=link.where, visuals=shown)
+        _collisions(draft, scope, name, graph, files, touching)
+
+
+def _collisions(draft: RobotDraft, scope: Scope, name: str, graph: PoseGraph, files: ShapeFiles, touching: LinkShapes) -> None:
+    """Collision elements of a link, which are only read if contacts are asked for."""
+    link = FrameRef(scope, name)
+    body = draft.links.of[scope.full(name)]
+    for collision in link.element.all("collision"):
+        touching.left += 1
+        geometry = None if touching.request is None else collision.one("geometry")
+        at = times(inverse(graph.of(link)), graph.within(collision, scope, link)) if geometry is not None else Placement()
+        at = times(graph.of(link), at) if body == GROUND else at
+        for kind in () if geometry is None else geometry.children:
+            if kind.tag == "plane":
+                normal = kind.one("normal")
+                along = (0.0, 0.0, 1.0) if normal is None else normal.as_numbers(normal.text, "normal", 3)
+                touching.add(
+                    collision.get("name"), body, "plane", (), times(at, axes_along("z", along)), collision.where, _friction(collision)
+                )
+            else:
+                shape = None if kind.tag == "mesh" else _shape(kind, scope.full(name), files)
+                touching.add_visual(collision.get("name"), body, kind.tag, shape, at, collision.where, _friction(collision))
+
+
+def _friction(collision: XmlElement) -> float:
+    """Friction of <surface><friction><ode><mu>."""
+    at: XmlElement | None = collision
+    for tag in ("surface", "friction", "ode"):
+        at = None if at is None else at.one(tag)
+    return FRICTION if at is None else at.content("mu", FRICTION)
 
 
 def _inertial(draft: RobotDraft, scope: Scope, name: str, graph: PoseGraph) -> tuple:

@@ -27,8 +27,8 @@ PLACES: dict[str, TagPlace] = {
         attributes=("merge",),
     ),
     "model/link": TagPlace(
-        read=("inertial", "visual", "pose"),
-        left={"collision": "collision shape", "sensor": "sensor", "light": "light"},
+        read=("inertial", "visual", "collision", "pose"),
+        left={"sensor": "sensor", "light": "light"},
         known=("gravity", "enable_wind", "self_collide", "kinematic", "must_be_base_link", "velocity_decay", "audio_sink"),
         attributes=("name",),
     ),
@@ -38,6 +38,9 @@ PLACES: dict[str, TagPlace] = {
         read=("pose", "geometry", "material"),
         known=("cast_shadows", "laser_retro", "transparency", "visibility_flags", "meta", "plugin", "lighting"),
         picture=True,
+    ),
+    "collision": TagPlace(
+        read=("pose", "geometry", "surface"), known=("laser_retro", "max_contacts", "density", "auto_inertia_params"), picture=True,
     ),
     "geometry": TagPlace(
         read=("box", "cylinder", "capsule", "sphere", "mesh"),

@@ -9,6 +9,7 @@ from dataclasses import replace
 from linkwright.api import Body, Placement, Visual
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.poses import pose
+from linkwright.rings.exchange.reading.robot_contacts import FRICTION, LinkShapes
 from linkwright.rings.exchange.reading.robot_draft import RobotDraft
 from linkwright.rings.exchange.reading.safe_xml import XmlElement
 from linkwright.rings.exchange.reading.shapes import ShapeFiles, color_of, drawable, inertia_about, shapes
@@ -22,7 +23,7 @@ def origin(element: XmlElement, tag: str = "origin") -> Placement:
     return pose() if found is None else pose(found.numbers("xyz", 3, (0.0, 0.0, 0.0)), found.numbers("rpy", 3, (0.0, 0.0, 0.0)))
 
 
-def read_links(draft: RobotDraft, robot: XmlElement, files: ShapeFiles, ground: str | None) -> None:
+def read_links(draft: RobotDraft, robot: XmlElement, files: ShapeFiles, ground: str | None, touching: LinkShapes) -> None:
     """Add all links of a robot as bodies; the link `ground` is the ground, with a point of its name."""
     colors: dict[str, str] = {}
     for material in robot.all("material"):
@@ -37,6 +38,24 @@ def read_links(draft: RobotDraft, robot: XmlElement, files: ShapeFiles, ground: 
         else:
             body = draft.links.add(name)
             draft.bodies[body] = replace(_inertial(link, body, draft.notes), where=link.where, visuals=shown)
+        _collisions(draft.links.of[name], link, files, touching, _friction(robot, name))
+
+
+def _collisions(body: str, link: XmlElement, files: ShapeFiles, touching: LinkShapes, mu: float) -> None:
+    """Collision elements of a link, which are only read if contacts are asked for."""
+    for collision in link.all("collision"):
+        touching.left += 1
+        geometry = None if touching.request is None else collision.one("geometry")
+        for kind in () if geometry is None else geometry.children:
+            shape = None if kind.tag == "mesh" else _shape(kind, link.get("name"), files)
+            touching.add_visual(collision.get("name"), body, kind.tag, shape, origin(collision), collision.where, mu)
+
+
+def _friction(robot: XmlElement, link: str) -> float:
+    """Friction of a link by <gazebo reference="link"><mu1>."""
+    given = (x for gazebo in robot.all("gazebo") if gazebo.get("reference") == link for x in gazebo.all("mu1"))
+    first = next(given, None)
+    return FRICTION if first is None else first.as_number(first.text, "mu1")
 
 
 def _inertial(link: XmlElement, name: str, notes: ImportNotes) -> Body:

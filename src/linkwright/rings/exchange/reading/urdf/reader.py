@@ -13,9 +13,11 @@ from typing import Any
 
 from linkwright.api import SAME_PLACE, Description, files, geometry
 from linkwright.rings.exchange.import_report import Imported
+from linkwright.rings.exchange.reading.contact_shapes import ContactRequest
 from linkwright.rings.exchange.reading.notes import ImportNotes
 from linkwright.rings.exchange.reading.poses import placed, times
 from linkwright.rings.exchange.reading.referenced_files import Folders
+from linkwright.rings.exchange.reading.robot_contacts import LinkShapes
 from linkwright.rings.exchange.reading.robot_draft import ONE_COORDINATE, RobotDraft, names_of
 from linkwright.rings.exchange.reading.safe_xml import XmlElement, read_xml
 from linkwright.rings.exchange.reading.shapes import ShapeFiles
@@ -48,8 +50,11 @@ LETTERS = "xyz"
 PARTS = ("parent", "child", "origin", "axis")
 
 
-def read_urdf(path: str | os.PathLike[str], folders: Any = None, base: str = "fixed", drives: Sequence[str] = ()) -> Imported:
-    """The mechanism of a URDF file; `base`: the root link is "fixed" to the ground or "free"; `drives`: joints that are driven."""
+def read_urdf(
+    path: str | os.PathLike[str], folders: Any = None, base: str = "fixed", drives: Sequence[str] = (), contacts: Any = None
+) -> Imported:
+    """The mechanism of a URDF file; `base`: the root link is "fixed" to the ground or "free"; `drives`: joints that are driven; `contacts`
+    of collision elements, see `contact_shapes`."""
     need_known_base(base)
     robot = read_xml(path, ("robot",))
     refuse_xacro(robot)
@@ -59,8 +64,8 @@ def read_urdf(path: str | os.PathLike[str], folders: Any = None, base: str = "fi
     robot = with_balls(with_world(robot))
     draft = RobotDraft.of(notes, robot.get("name") or place.stem)
     shapes = ShapeFiles(Folders.of(place, folders), notes, os.path.realpath(place.parent))
-    tree = tree_of(robot)
-    read_links(draft, robot, shapes, tree.root if base == "fixed" else None)
+    tree, touching = tree_of(robot), LinkShapes(ContactRequest.of(contacts), notes)
+    read_links(draft, robot, shapes, tree.root if base == "fixed" else None, touching)
     if base == "fixed":
         notes.infer(f"link '{tree.root}', the root, is the ground (base='free' lets it float)")
     beside = of_this_robot(loop_file(place), robot, notes)
@@ -75,7 +80,7 @@ def read_urdf(path: str | os.PathLike[str], folders: Any = None, base: str = "fi
     read_drives(draft, robot, names_of(drives), beside.motors)
     shapes.report()
     carrying = [j for name, j in draft.joints.items() if name not in draft.closing]
-    return draft.finish(placed(Description("", tuple(draft.bodies.values()), ()), carrying, at))
+    return touching.finished(draft.finish(placed(Description("", tuple(draft.bodies.values()), ()), carrying, at)))
 
 
 def with_world(robot: XmlElement) -> XmlElement:
