@@ -25,6 +25,8 @@ def leave_contacts(there: CompiledMjcf, notes: ImportNotes) -> None:
     colliding = sum(bool(m.geom_contype[g] or m.geom_conaffinity[g]) for g in range(m.ngeom))
     if colliding:
         notes.lose(f"{counted(colliding, 'contact shape')} ({HOW})")
+    elif notes.counts["contact pair"]:
+        notes.lose(f"what touches by pairs ({HOW})")
 
 
 def _shapes(there: CompiledMjcf, names: MjcfNames) -> list[CollisionShape]:

@@ -35,6 +35,7 @@ from linkwright.mechanics.constraints.gear import GearConstraint
 from linkwright.rings.exchange.writing import loops
 from linkwright.rings.exchange.writing.inertia import Solid, need_floor, solids
 from linkwright.rings.exchange.writing.losses import Loss, speed_limits, tree_losses, two_sided
+from linkwright.rings.exchange.writing.mujoco.contacts import ContactGeoms
 from linkwright.rings.exchange.writing.mujoco.coordinate_map import MujocoJoint, place, placed_pieces
 from linkwright.rings.exchange.writing.mujoco.drives import Drives, actuators
 from linkwright.rings.exchange.writing.mujoco.forces import WORLD, MujocoForces, held, numbers
@@ -68,25 +69,27 @@ def mjcf(model: System | loops.HasSystem, *, timestep: float = 1e-3, floor: floa
     drives = Drives.of(system)
     shapes = Shapes(system.description, folder, [".obj", ".stl", ".msh"])
     mass = solids(system, floor, realistic=True)
+    contacts = ContactGeoms.of(system.description)
     _head(root, system, timestep)
     assets(root, shapes)
     world = xml.SubElement(root, "worldbody")
     if forces.world:
         xml.SubElement(world, "site", name=WORLD)
-    _points(world, system, system.description.bodies[0].name, shapes)
+    _points(world, system, system.description.bodies[0].name, shapes, contacts)
     order: list[MujocoJoint] = []
-    text = _Text(system, mass, order, forces, shapes, [])
+    text = _Text(system, mass, order, forces, shapes, contacts, [])
     for i, n in enumerate(system.tree.nodes):
         if n.parent < 0:
             _body(world, text, i)
     _tendons(root, system, forces, drives)
     _equalities(root, system)
+    contacts.pairs(root, timestep)
     actuators(root, drives, forces)
     _keyframe(root, system, order, loops.system_of(model).start, drives.controls(len(forces.actuators)))
     xml.indent(root, "  ")
     lost = (
         *tree_losses(model, matrix=True),
-        *forces.lost,
+        *contacts.left(forces.lost),
         *drives.lost,
         *shapes.lost,
         *(Loss(x, "its velocity limit", "drive") for x in speed_limits(system.description)),
@@ -112,6 +115,7 @@ class _Text(NamedTuple):
     order: list[MujocoJoint]
     forces: MujocoForces
     shapes: Shapes
+    contacts: ContactGeoms
     raised: list[str]
 
 
@@ -161,7 +165,7 @@ def _body(parent: xml.Element, text: _Text, i: int, chain: tuple[tuple[int, Pose
         for at in placed_pieces(system, node):
             _joint(e, X_PB.inverse() @ X_PL @ skel.X_CM[node], at, text.forces)
             text.order.append(at)
-    _points(e, system, n.body, text.shapes)
+    _points(e, system, n.body, text.shapes, text.contacts)
     for k in carried:
         _body(e, text, k)
 
@@ -197,7 +201,7 @@ def _joint(body: xml.Element, X: Pose, at: MujocoJoint, forces: MujocoForces) ->
     xml.SubElement(body, "joint", {"name": at.name, "type": kind, **where, **axis, **acts})
 
 
-def _points(e: xml.Element, system: System, body: str, shapes: Shapes) -> None:
+def _points(e: xml.Element, system: System, body: str, shapes: Shapes, contacts: ContactGeoms) -> None:
     """Named points as sites, both sides of the loops as sites, shapes, or outlines as thin bars, for the eye."""
     b = system.description.body(body)
     for p in b.points:
@@ -208,6 +212,7 @@ def _points(e: xml.Element, system: System, body: str, shapes: Shapes) -> None:
                 xml.SubElement(e, "site", {"name": f"loop:{c.name}:{side}", **_pose(Pose(array(frame.rotation), array(frame.at)))})
     for shape in shapes.of(body):
         geom(e, shape)
+    contacts.geoms(e, body)
     radius = THIN * compiled_of(system).loops.kappa
     for line in b.outline if not b.visuals else ():
         for one, two in pairwise(line):
