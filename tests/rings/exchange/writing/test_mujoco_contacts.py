@@ -59,7 +59,7 @@ def test_contacts_return_and_mujoco_has_their_gaps(tmp_path: Path) -> None:
     for _ in range(20):
         quats = rng.normal(size=(2, 4))
         quats /= np.linalg.norm(quats, axis=1)[:, None]
-        places = rng.normal(size=(2, 3)) + [[0, 0, 0], [0, 0, 2]]
+        places = rng.normal(size=(2, 3)) + np.array([[0, 0, 0], [0, 0, 2]])
         data.qpos[:] = np.concatenate([x for pair in zip(places, quats, strict=True) for x in pair])
         mujoco.mj_kinematics(model, data)
         g = contact_gaps(compiled_of(m.system).skel, np.concatenate([x for pair in zip(quats, places, strict=True) for x in pair]))["g"]
