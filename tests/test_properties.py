@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 from linkwright.properties import cached_property
+from tests.sources import PACKAGE, python_files
 
 
 class Mechanism:
@@ -54,3 +56,12 @@ def test_a_value_is_computed_once_for_each_object() -> None:
     assert (a.x, a.x, b.x, len(counts)) == (7, 7, 7, 2) and "x" in vars(a)
     del a.x
     assert a.x == 7 and len(counts) == 3
+
+
+LOCKED = re.compile(r"from functools import [^\n]*\bcached_property|functools\.cached_property")
+
+
+def test_every_property_of_the_package_is_without_a_lock() -> None:
+    sources = [path for path in python_files("src") if path != PACKAGE / "properties.py"]
+    locked = [path.name for path in sources if LOCKED.search(path.read_text(encoding="utf-8"))]
+    assert len(sources) > 800 and not locked, "import cached_property from linkwright.properties"

@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from threading import RLock
 from typing import Any
 
@@ -25,6 +25,7 @@ from linkwright.compiler.cache import ObjectCode
 from linkwright.compiler.program import Block, Program
 from linkwright.errors import LinkwrightError, UsageError, counted
 from linkwright.numerics.memory_and_threads import all_in_use
+from linkwright.properties import cached_property
 
 OLDEST = (0, 45)  # version of llvmlite; LLVM's text has changed before
 ROUGH_NS = 0.06  # per operation and state, to judge whether threads pay

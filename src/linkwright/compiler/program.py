@@ -14,13 +14,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright.numerics.scalars import arctan2, is_complex, real
+from linkwright.properties import cached_property
 
 
 class Op(IntEnum):

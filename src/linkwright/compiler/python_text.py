@@ -11,13 +11,13 @@ import cmath
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwright.compiler.program import Op, Program
 from linkwright.numerics import scalars
+from linkwright.properties import cached_property
 
 DEEPEST = 20  # nesting saves names, and Python's parser allows only so many brackets
 _FORMS: dict[int, str] = {

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +39,7 @@ from linkwright.integrators.step import SAME_STEP
 from linkwright.model.curves import MOST_TRACED
 from linkwright.model.curves.piecewise import Periodic, Piecewise
 from linkwright.model.description import Description
+from linkwright.properties import cached_property
 from linkwright.results.state import State
 
 Column = tuple[np.ndarray, str]

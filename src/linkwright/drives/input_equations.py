@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cached_property
 from threading import Lock
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -35,6 +34,7 @@ from linkwright.model.file import quantity
 from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.scalars import minimum, where
 from linkwright.numerics.spatial import cross
+from linkwright.properties import cached_property
 from linkwright.results.channels import Channels
 from linkwright.text.expressions import Expr
 from linkwright.text.units import FORCE, TORQUE

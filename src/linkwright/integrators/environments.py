@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +29,7 @@ from linkwright.integrators.integration import INTEGRATORS, REASONS, is_native, 
 from linkwright.integrators.midpoint import TOLERANCE
 from linkwright.integrators.problem import Method, Problem, StepKernel, Tableau
 from linkwright.integrators.run_state import LEAST
+from linkwright.properties import cached_property
 
 MIDPOINT = "midpoint"
 MARKS = ("depth", "residual", "problems", "harder")  # of an environment: the largest two so far, and how many problems of impulses

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
 from linkwright.mechanics.kinematics.motion import motion, qdot
 from linkwright.model.coordinates import coordinate
+from linkwright.properties import cached_property
 
 if TYPE_CHECKING:
     from linkwright.kernels.kernels import Kernels

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -27,6 +26,7 @@ from linkwright.compiler.records import ALL_LANES, Column, Floats, KernelPlace, 
 from linkwright.compiler.records import Kernel as KernelKind
 from linkwright.kernels.kernel import Kernel
 from linkwright.numerics.tolerances import CLOSED_START, CLOSED_WALK
+from linkwright.properties import cached_property
 
 FAR = 0.1  # share of the predicted way that the corrector may move
 LONGEST = 0.3  # rad or m that a predictor may go before the corrector checks it

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from linkwright.mechanics.constraints.loops import reported
 from linkwright.mechanics.dynamics.terms import along_world, to_joint_axes
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.scalars import eliminate, minimum
+from linkwright.properties import cached_property
 
 MEASURES = ("margin", "gap", "residual", "rate_residual", "correction", "moved")  # outputs that say how good others are: not differentiated
 COORDINATES = "coordinates"  # in `by`: q entry by entry, a quaternion's four included

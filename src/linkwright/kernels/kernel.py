@@ -16,7 +16,7 @@ import copy
 import math
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -27,6 +27,7 @@ from linkwright.compiler.program import Block, Program, interpret
 from linkwright.compiler.switches import Switched, switched
 from linkwright.errors import LinkwrightError, SingularityError, UsageError, nearest
 from linkwright.numerics.scalars import is_complex
+from linkwright.properties import cached_property
 
 LARGE = 15_000  # operations beyond which straight-line code is compiled with less optimization
 NOT_FINITE, DEGENERATE = 1, 2

@@ -17,7 +17,6 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
-from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
@@ -47,6 +46,7 @@ from linkwright.model.numbers import DesignNumbers, Number, TreeNumbers
 from linkwright.model.parameters import Parameter, any_drawn, with_values
 from linkwright.numerics.memory_and_threads import Stores, all_in_use, essentials
 from linkwright.numerics.spatial import EYE
+from linkwright.properties import cached_property
 from linkwright.text.expressions import Expr, variable
 from linkwright.topology.tree import Loop, Tree
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from linkwright.numerics.linalg import factor, ldl, pivoted_columns
 from linkwright.numerics.pivot_order import pivot_order
 from linkwright.numerics.scalars import eliminate
 from linkwright.numerics.tolerances import ZERO_SHARE
+from linkwright.properties import cached_property
 from linkwright.topology.elimination import eliminate as least_fill
 
 LOOP_PIVOT = 1e-5  # share of its nominal size below which a loop's pivot asks for the rank-revealing path: a singular value of 3e-3

@@ -7,7 +7,7 @@ of it: drivers are where the inputs say, rotors and loops left out are those of 
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.numerics.memory_and_threads import one_thread
 from linkwright.numerics.tolerances import CLOSED_AT_BEST, CLOSED_FLOOR
+from linkwright.properties import cached_property
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import Equations

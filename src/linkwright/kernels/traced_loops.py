@@ -13,7 +13,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from linkwright.mechanics.kinematics.skeleton import like_parts
 from linkwright.model.curves.polynomial import Parabola
 from linkwright.model.numbers import DesignNumbers
 from linkwright.numerics.memory_and_threads import Store, essentials
+from linkwright.properties import cached_property
 
 if TYPE_CHECKING:
     from linkwright.compiler.python_text import Straight

@@ -9,7 +9,6 @@ Forces depend on an instant by name (`channel`): `t`, a joint's `A`, `A.v`, a bo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -40,6 +39,7 @@ from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.scalars import arctan2, is_symbolic
 from linkwright.numerics.spatial import array, point_acceleration, point_velocity
 from linkwright.numerics.tolerances import COMPLEX_STEP
+from linkwright.properties import cached_property
 from linkwright.text.expressions import Expr, evaluate, free_variables
 
 if TYPE_CHECKING:

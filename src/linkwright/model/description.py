@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, make_dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from linkwright import elements
@@ -40,6 +40,7 @@ from linkwright.elements import CamContact as CamContact
 from linkwright.errors import ModelError, Source, nearest
 from linkwright.model.report_block import ReportBlock
 from linkwright.numerics.memory_and_threads import Store, essentials
+from linkwright.properties import cached_property
 from linkwright.text.expressions import Evaluation, Expr, evaluate_parameters, free_variables
 
 # ---------------------------------------------------------------- values in the place of expressions, in any part of a description

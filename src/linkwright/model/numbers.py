@@ -16,7 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 from math import isfinite, sqrt
 from typing import Any, NamedTuple
@@ -25,6 +25,7 @@ import numpy as np
 
 from linkwright import elements
 from linkwright.model.description import EYE3, Body, Description, Joint, Mat3, Placement, Vec3
+from linkwright.properties import cached_property
 from linkwright.text.expressions import Expr, evaluate, variable
 
 UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +37,7 @@ from linkwright.numerics.linalg import SparseMatrix, factor
 from linkwright.numerics.memory_and_threads import all_in_use
 from linkwright.numerics.spatial import Pose, quaternion_rotation, rotation_quaternion
 from linkwright.numerics.tolerances import CLOSED_AT_BEST
+from linkwright.properties import cached_property
 from linkwright.results.branches import Branches
 from linkwright.results.state import State
 from linkwright.text.units import KINDS, shown

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -53,6 +52,7 @@ from linkwright.motion.joint_limits import (
 )
 from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.tolerances import SAME_PLACE
+from linkwright.properties import cached_property
 from linkwright.results.records import CutReferences, cut_rows
 from linkwright.results.singular_positions import PEAKS, passage_note, places_of
 from linkwright.results.trajectory import Trajectory

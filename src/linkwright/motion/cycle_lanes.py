@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,6 +27,7 @@ from linkwright.motion import cycle
 from linkwright.motion.cycle_samples import law_rows, third_rows
 from linkwright.motion.designs import ClosedDesign, Designs
 from linkwright.numerics.tolerances import CLOSED_GIVEN
+from linkwright.properties import cached_property
 from linkwright.results.records import THIRD, cut_rows
 from linkwright.results.singular_positions import STEEP, steep_minima
 from linkwright.results.trajectory import Trajectory

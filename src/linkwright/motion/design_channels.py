@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from linkwright.kernels.driven_motion import LaneWalking
 from linkwright.mechanics.kinematics.motion import body_jacobian, motion
 from linkwright.motion.cycle_lanes import CycleLanes, LaneMotion
 from linkwright.motion.designs import Designs
+from linkwright.properties import cached_property
 from linkwright.results.channels import Channel
 from linkwright.results.channels.graph import composed, composed_slopes
 from linkwright.results.channels.kernel import DETERMINANT, ChannelReading, hidden, slope

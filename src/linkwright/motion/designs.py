@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from linkwright.model.numbers import DesignNumbers
 from linkwright.model.parameters import Parameter, any_drawn, every_parameter, with_values
 from linkwright.numerics.memory_and_threads import Store, essentials
 from linkwright.numerics.tolerances import ROUND_OFF
+from linkwright.properties import cached_property
 from linkwright.text.expressions import Expr, free_variables
 from linkwright.text.ranges_and_tolerances import Range, Tolerance, Values, meaning
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from linkwright.model.curves.polynomial import Line
 from linkwright.motion.joint_limits import coordinate_now
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.numerics.tolerances import CLOSED_AT_BEST
+from linkwright.properties import cached_property
 from linkwright.results.state import LaterReferences, State
 from linkwright.text.units import KINDS, shown
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ from linkwright.mechanics.kinematics.motion import pose_of
 from linkwright.model.coordinates import lengths
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.spatial import EYE, IDENTITY, Pose
+from linkwright.properties import cached_property
 
 Side = tuple[str, np.ndarray]  # body and a point of it
 Held = Mapping[tuple[str, int], int]  # (joint, entry of its q) -> place in u

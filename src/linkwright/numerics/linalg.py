@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from linkwright.errors import UsageError
 from linkwright.numerics.memory_and_threads import essentials, one_thread
+from linkwright.properties import cached_property
 
 RANK_TOLERANCE = 1e-9
 LARGEST_PIVOT_TOLERANCE = 2e-3  # tolerances up to this are those healthy pivots answer for

@@ -14,10 +14,12 @@ import ctypes
 import gc
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
 from inspect import getattr_static
 from typing import Any, Generic, Protocol, TypeVar
+
+from linkwright.properties import cached_property
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")

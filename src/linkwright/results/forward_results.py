@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from linkwright.mechanics.formulations.sslm import gicm
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import node_motion, pose_of
 from linkwright.numerics.linalg import factor
+from linkwright.properties import cached_property
 from linkwright.results.state import State
 
 

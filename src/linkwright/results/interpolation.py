@@ -8,7 +8,6 @@ Recorded columns are interpolated linearly; multipliers too, and are then moved 
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from linkwright.mechanics.constraints.loops import Loops
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.numerics.linalg import factor
+from linkwright.properties import cached_property
 from linkwright.results.cut_references import cut_references
 
 ROUNDS = 6  # of Newton; from interpolation errors two or three do

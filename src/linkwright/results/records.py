@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -19,6 +18,7 @@ from linkwright.mechanics.constraints.loops import of_loops
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model.coordinates import coordinate_or_none
 from linkwright.model.description import Description
+from linkwright.properties import cached_property
 from linkwright.results.checks import Checks
 from linkwright.text.units import KINDS
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from linkwright.errors import calls_explained
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton, body_jacobian, counted_references, motion
 from linkwright.numerics.memory_and_threads import essentials
+from linkwright.properties import cached_property
 from linkwright.results.channels import Channels
 from linkwright.results.channels.channel_list import ChannelList
 

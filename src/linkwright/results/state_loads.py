@@ -6,7 +6,6 @@ Only where every effort and reaction is determinate, so that all ways of solving
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 from linkwright.mechanics.constraints.loops import Loops
@@ -14,6 +13,7 @@ from linkwright.mechanics.dynamics.reactions import JointWrench
 from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.loads import Loads
 from linkwright.mechanics.kinematics.motion import Skeleton
+from linkwright.properties import cached_property
 from linkwright.results.state import State
 
 

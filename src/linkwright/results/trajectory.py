@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -24,6 +23,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Skeleton
 from linkwright.model.file import quantity
 from linkwright.numerics.memory_and_threads import essentials
+from linkwright.properties import cached_property
 from linkwright.results import files as run_files
 from linkwright.results import tables as table_views
 from linkwright.results.channels import Channel

@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.singular_geometry import geometry_text, singular_geometry
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.linalg import LARGE, SparseStack, factor
+from linkwright.properties import cached_property
 from linkwright.results.cut_references import Before, cut_motion
 from linkwright.simulation.singularity_crossings import Bracket, Passage, Quintic, Watch, brackets, label, located
 from linkwright.simulation.stabilizers.dependent import difference

@@ -10,7 +10,6 @@ import copy
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from linkwright.model.file import quantity
 from linkwright.numerics.linalg import least_squares
 from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.tolerances import OPEN
+from linkwright.properties import cached_property
 from linkwright.results.channels import singular as singular_channels
 from linkwright.results.cut_references import Before
 from linkwright.results.state import State

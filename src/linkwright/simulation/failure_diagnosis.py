@@ -13,7 +13,6 @@ from __future__ import annotations
 import time
 import traceback
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ import numpy as np
 
 from linkwright.errors import LinkwrightError, SingularityError
 from linkwright.integrators import Solution, integrate
+from linkwright.properties import cached_property
 from linkwright.text.units import KINDS, shown
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain, product
 from threading import local
 from types import MappingProxyType
@@ -32,6 +31,7 @@ from linkwright.integrators.contact import FRICTION, ContactSolver
 from linkwright.mechanics.forces import FrictionRow
 from linkwright.numerics.connected_groups import Groups
 from linkwright.numerics.linalg import pivoted_columns
+from linkwright.properties import cached_property
 
 # -------------------------------------------------------------------- states
 

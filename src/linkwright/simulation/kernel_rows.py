@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwright.errors import UsageError, counted, nearest
+from linkwright.properties import cached_property
 
 if TYPE_CHECKING:
     from linkwright.system.compiled import Compiled

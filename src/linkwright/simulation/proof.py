@@ -10,7 +10,6 @@ Steps between the samples, passages, branch and error estimates remain the file'
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from linkwright.errors import LinkwrightError, counted
 from linkwright.kernels.kernels import Variant
 from linkwright.numerics.linalg import LARGE
 from linkwright.numerics.tolerances import CLOSED_GIVEN
+from linkwright.properties import cached_property
 from linkwright.results.checks import Checks
 from linkwright.results.records import RunQuality, cut_rows
 from linkwright.results.trajectory import Trajectory

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
@@ -26,6 +25,7 @@ from linkwright.mechanics.kinematics.motion import Skeleton, motion
 from linkwright.model.curves.references import read_reference
 from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.tolerances import OPEN, SAME_PLACE
+from linkwright.properties import cached_property
 from linkwright.results.channels import Channel, Channels
 from linkwright.results.channels.cycle_loads import LoadSymbols
 from linkwright.results.channels.graph import Batch, ChannelGraph, Structure

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from linkwright.model.parameters import Parameter
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.tolerances import LOOP_CHANGE, SAME_TIME
+from linkwright.properties import cached_property
 from linkwright.results.channels.derivatives import MotionDerivatives
 from linkwright.results.records import acting, cut_rows, multipliers
 from linkwright.results.state import State

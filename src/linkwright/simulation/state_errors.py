@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,6 +27,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import displaced
 from linkwright.mechanics.kinematics.skeleton import velocity_kinds
 from linkwright.numerics.linalg import factor
+from linkwright.properties import cached_property
 from linkwright.results.state import LaterReferences, State
 from linkwright.simulation.step_derivatives import StateFunction, StepDerivatives
 from linkwright.simulation.step_inputs import StepEfforts

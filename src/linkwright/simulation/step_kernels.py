@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import motion, qdot
 from linkwright.model.coordinates import coordinate
 from linkwright.numerics.scalars import eliminate, is_symbolic, maximum, minimum, where
+from linkwright.properties import cached_property
 from linkwright.simulation.rigid_stops import SLOW, StopEnd
 from linkwright.simulation.stabilizers.base import step_kernel as compiled
 

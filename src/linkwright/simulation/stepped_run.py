@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from linkwright.mechanics.constraints.loops import scale
 from linkwright.mechanics.contact import contact_gaps
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.model.coordinates import coordinate
+from linkwright.properties import cached_property
 from linkwright.results.checks import Checks
 from linkwright.results.cut_references import cut_references
 from linkwright.results.records import Column, CountedReferences, RunEvent, RunQuality, push_name

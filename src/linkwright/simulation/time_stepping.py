@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -42,6 +42,7 @@ from linkwright.mechanics.constraints.loops import scale
 from linkwright.mechanics.dynamics.coordinate_efforts import EffortTerms, effort_terms
 from linkwright.mechanics.kinematics.motion import joint_coordinates, motion
 from linkwright.numerics.linalg import least_squares
+from linkwright.properties import cached_property
 from linkwright.results.cut_references import cut_references
 from linkwright.results.state import State
 from linkwright.simulation import stabilizers

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -31,6 +30,7 @@ from linkwright.motion.cycle import coordinate_now
 from linkwright.motion.efforts_and_wrenches import efforts
 from linkwright.numerics.memory_and_threads import Store, Stores, all_in_use, essentials
 from linkwright.numerics.tolerances import OPEN as OPEN
+from linkwright.properties import cached_property
 from linkwright.results.channels.cycle_loads import SolvedLoads
 from linkwright.results.records import coordinate_names
 from linkwright.results.state import LaterReferences, State

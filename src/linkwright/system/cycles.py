@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from linkwright.motion.cycle_lanes import AssemblyGaps, Gaps, lanes_of
 from linkwright.motion.design_channels import DesignTurns, Gathered
 from linkwright.motion.designs import DESIGNS_FOR_CODE, ClosedDesign, Designs
 from linkwright.numerics.memory_and_threads import Store, essentials
+from linkwright.properties import cached_property
 from linkwright.results.channels import Channel
 from linkwright.results.channels.derivatives import refused
 from linkwright.results.channels.kernel import DETERMINANT

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from linkwright.mechanics.kinematics.skeleton import velocity_kinds
 from linkwright.model.coordinates import is_rotary, lengths
 from linkwright.numerics.linalg import factor, pivoted_columns
 from linkwright.numerics.memory_and_threads import Store
+from linkwright.properties import cached_property
 
 if TYPE_CHECKING:
     from linkwright.kernels.equations.dynamic import Equations

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -26,6 +26,7 @@ from linkwright.model.description import Description
 from linkwright.motion.cycle import cycle_of
 from linkwright.motion.equilibrium import settled
 from linkwright.motion.joint_limits import limits_of
+from linkwright.properties import cached_property
 from linkwright.results.trajectory import Trajectory
 from linkwright.simulation.options import RunOptions, takes_options
 from linkwright.system import load as loading

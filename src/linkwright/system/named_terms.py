@@ -12,7 +12,6 @@ By "coordinates" x' is v itself, N the identity, and M a + C + G = F + tau + con
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from linkwright.kernels.equations.tasks import AXES, COM, IN, TWIST, AddedPoint,
 from linkwright.numerics.memory_and_threads import Store
 from linkwright.numerics.spatial import Pose
 from linkwright.numerics.tolerances import OPEN, RANK
+from linkwright.properties import cached_property
 from linkwright.results.labeled_arrays import Labeled
 from linkwright.results.records import cut_rows
 from linkwright.results.state import State

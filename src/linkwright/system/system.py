@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
@@ -28,6 +28,7 @@ from linkwright.model.parameters import Parameter
 from linkwright.motion.cycle import at_start
 from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.spatial import Pose
+from linkwright.properties import cached_property
 from linkwright.results.branches import Branches
 from linkwright.results.forward_results import Acceleration, Crosscheck, GicmView, gicm_view
 from linkwright.results.labeled_arrays import Labeled

@@ -19,10 +19,10 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from linkwright.errors import UsageError
+from linkwright.properties import cached_property
 from linkwright.text.phrases import PLUS_MINUS, SIGNS, Amount, Phrase, alike, amount, number_text, with_unit
 from linkwright.text.units import Dimension
 

@@ -11,11 +11,12 @@ import numbers
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, Protocol
 
 from linkwright.errors import ModelError, Source, UsageError, nearest
 from linkwright.files import is_text
+from linkwright.properties import cached_property
 from linkwright.text.expressions import Evaluation, Expr, apply, combine, evaluate, free_variables, variable
 from linkwright.text.parser import parse
 from linkwright.text.unit_meaning import reading, typed_angle, unit_of_literal

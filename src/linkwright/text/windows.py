@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 from linkwright.errors import UsageError
+from linkwright.properties import cached_property
 from linkwright.text.expressions import FUNCTIONS
 from linkwright.text.phrases import DOTS, SIGNS, Amount, Phrase, alike, amount, number_text, with_unit
 from linkwright.text.units import ANGLE, TIME, Dimension

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from linkwright.errors import ModelError, counted, listing, nearest
 from linkwright.joints import JOINTS
 from linkwright.model.coordinates import joint_name
 from linkwright.model.description import Description, Joint
+from linkwright.properties import cached_property
 from linkwright.topology.cost import forward_cost
 from linkwright.topology.graph import FLOATING, DisjointSets, Graph, InertiaTest, Span, loop_left, read_graph, span
 

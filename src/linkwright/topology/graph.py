@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from linkwright.joints import create, row_indices
 from linkwright.model.description import NO_INERTIA_SHARE, Body, Description, Joint, Placement
 from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.spatial import Pose, spatial_inertia
+from linkwright.properties import cached_property
 
 FLOATING = -1  # in place of a joint's index: the body hangs on an implicit joint
 

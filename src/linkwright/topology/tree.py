@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from linkwright import elements
 from linkwright.errors import UsageError
 from linkwright.model.description import Description, Joint
 from linkwright.numerics.memory_and_threads import essentials
+from linkwright.properties import cached_property
 from linkwright.topology.cuts import choose_cuts, given_cuts
 from linkwright.topology.graph import FLOATING, Graph, InertiaTest, Span, read_graph, span
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright.numerics.linalg import LARGE, SparseStack, factor, pivoted_columns
 from linkwright.numerics.memory_and_threads import essentials
+from linkwright.properties import cached_property
 
 STRUCTURE = 1e-12  # entries of the dimensionless J below this in every position are zeros
 FEW_ROWS = 64  # up to these, components are found from powers of the pattern

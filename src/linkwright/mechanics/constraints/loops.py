@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from linkwright.model.description import Joint
 from linkwright.numerics.linalg import Factored, SparseMatrix, factor
 from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.scalars import common_type
+from linkwright.properties import cached_property
 from linkwright.topology.solution_order import elimination_order
 
 # ---------------------------------------------------------------- all closing constraints stacked: phi(t, q), J(q), k(q, v), b(t)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +35,7 @@ from linkwright.mechanics.contact.nearest import (
 )
 from linkwright.model.curves.tables import periodic_spline
 from linkwright.numerics.scalars import arctan2, real, where
+from linkwright.properties import cached_property
 
 WHOLE = 1e-12  # of a cosine: an arc of a whole revolution has no ends
 

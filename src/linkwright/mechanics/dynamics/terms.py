@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.kinematics.motion import Motion, motion, turned_axes
 from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.scalars import common_type
+from linkwright.properties import cached_property
 
 NO_INERTIA = 1e-11  # share of the largest inertia below which a degree of freedom has none
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from linkwright.model.description import Joint
 from linkwright.numerics.scalars import arctan2, real, where
 from linkwright.numerics.spatial import array, cross, point_wrench, skew
 from linkwright.numerics.tolerances import SQUARE_FLOOR
+from linkwright.properties import cached_property
 
 if TYPE_CHECKING:
     from linkwright.mechanics.instant import Instant

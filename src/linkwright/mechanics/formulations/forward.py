@@ -26,7 +26,6 @@ The limit equations, with J = U s V' and rows A a = r after replacement (V_r: ri
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,6 +40,7 @@ from linkwright.mechanics.formulations import FORMULATIONS, Formulation, constra
 from linkwright.mechanics.formulations.sslm import Sslm
 from linkwright.numerics.linalg import Factored, factor, pivoted_columns
 from linkwright.numerics.memory_and_threads import essentials
+from linkwright.properties import cached_property
 
 PIVOT_WATCH = 1e-5  # a relative pivot below this (a singular value of about 3e-3) asks for the rank-revealing path
 AT_REST = 1e-6  # a singular value below this counts as zero where nothing moves: loops closed to 1e-13 leave it open

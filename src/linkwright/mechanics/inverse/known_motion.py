@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -26,6 +25,7 @@ from linkwright.model.coordinates import JointCoordinate, coordinate_or_none, jo
 from linkwright.model.description import Description
 from linkwright.numerics.scalars import is_symbolic
 from linkwright.numerics.spatial import cross
+from linkwright.properties import cached_property
 from linkwright.topology.tree import Tree
 
 UNBALANCED = 1e-6  # share of the largest effort that nothing recorded accounts for

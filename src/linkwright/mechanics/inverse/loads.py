@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from linkwright.model.description import Description, Joint
 from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.scalars import is_symbolic
 from linkwright.numerics.spatial import cross, cross_wrench
+from linkwright.properties import cached_property
 
 
 def meshes_not_modeled(d: Description) -> dict[str, str]:

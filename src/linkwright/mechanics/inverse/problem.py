@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import coordinate
 from linkwright.model.description import Description
 from linkwright.numerics.linalg import Factored, factor
+from linkwright.properties import cached_property
 
 UNDRIVEN = 1e-8  # share of the needed effort that may be missing
 _LATE = ("I", "bias", "blocks", "k_parts", "order")

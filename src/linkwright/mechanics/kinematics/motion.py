@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +45,7 @@ from linkwright.numerics.spatial import (
     turn,
     turn_back,
 )
+from linkwright.properties import cached_property
 
 __all__ = ["Skeleton", "pose_of", "skeleton", "start_coordinates", "start_values"]
 

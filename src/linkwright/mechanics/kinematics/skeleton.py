@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ from linkwright.mechanics.kinematics.transmission import Structure, structure
 from linkwright.model.description import EYE3, Body, Description, Joint, Placement
 from linkwright.numerics.memory_and_threads import Store, Stores, essentials
 from linkwright.numerics.spatial import Pose, array, rotated_inertia, rotation_quaternion
+from linkwright.properties import cached_property
 from linkwright.topology.tree import Node, Subsystem, Tree
 
 AXIS_ROUND_OFF = 4e-16  # entries of rotations, 2 EPSILON: what two turns of one axis leave

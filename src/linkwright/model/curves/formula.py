@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from linkwright.compiler.program import Program, interpret
 from linkwright.errors import UsageError
 from linkwright.model.curves import Curve, Jet
 from linkwright.model.curves.combined import Finite
+from linkwright.properties import cached_property
 from linkwright.text.expressions import Expr, evaluate
 
 SMOOTH = ("add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "tan", "exp", "log", "asin", "acos", "atan", "atan2")

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from linkwright.model.curves.piecewise import Periodic, Piecewise, derived_row, 
 from linkwright.model.curves.tables import polyline
 from linkwright.model.description import Move
 from linkwright.numerics.scalars import real, where
+from linkwright.properties import cached_property
 
 DWELL = "dwell"  # the law of a piece that rests
 RETURNS = 1e-12  # of its largest value: what a repeating program may miss its beginning by

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from linkwright import elements
@@ -24,6 +24,7 @@ from linkwright.model.file.reading_context import Context, read_abbreviations, r
 from linkwright.model.file.text_edits import Edit, added, apply, key_text
 from linkwright.model.file.text_nodes import FileNode, TextSpan, from_text
 from linkwright.model.file.written_values import node_at
+from linkwright.properties import cached_property
 from linkwright.text.units import UnitSystem
 
 ORDER = (

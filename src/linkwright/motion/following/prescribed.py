@@ -7,7 +7,6 @@ is a function of t, anything a controller takes as a reference, a place to stay 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from linkwright.model.file import quantity
 from linkwright.motion.assembly import Assembler
 from linkwright.motion.following.smoothness import Jets, breaks, doubts, jets, sizes
 from linkwright.numerics.spatial import Pose
+from linkwright.properties import cached_property
 from linkwright.results.state import State
 from linkwright.text.units import KINDS
 

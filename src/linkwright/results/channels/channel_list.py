@@ -9,11 +9,11 @@ c.channels("N m")         a unit, also one that the table does not show, such as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import overload
 
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.files.tables import Result, Table
+from linkwright.properties import cached_property
 from linkwright.results.channels import Channel
 from linkwright.results.tables import unit_of
 from linkwright.text.patterns import is_pattern, matching

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +30,7 @@ from linkwright.model.coordinates import coordinate, joint_part
 from linkwright.model.description import Friction
 from linkwright.numerics.linalg import Factored, factor
 from linkwright.numerics.tolerances import CONVERGED
+from linkwright.properties import cached_property
 from linkwright.results.channels import Channel
 from linkwright.results.channels.graph import Batch, ChannelGraph, Structure
 from linkwright.results.channels.loads import base_channels, load_channels

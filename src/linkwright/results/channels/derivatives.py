@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from linkwright.mechanics.inverse.known_motion import Acted
 from linkwright.mechanics.kinematics.motion import qdot
 from linkwright.numerics.memory_and_threads import essentials
 from linkwright.numerics.tolerances import EPSILON
+from linkwright.properties import cached_property
 from linkwright.results.channels import Channel, Channels
 from linkwright.results.channels.cycle_loads import LoadSymbols
 from linkwright.results.channels.driven import MotionChannels

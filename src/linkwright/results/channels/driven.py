@@ -14,7 +14,6 @@ moves, zero where the input rests.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from linkwright.mechanics.inverse.power_share import share_terms, transmission_b
 from linkwright.model.coordinates import JointCoordinate, coordinates, joint_coordinates, lengths
 from linkwright.model.description import Description
 from linkwright.numerics.spatial import array
+from linkwright.properties import cached_property
 from linkwright.results.channels import Channel
 
 NO_PLAY = (

@@ -14,7 +14,7 @@ sample (up to its size), a push the self-stress without a load; a jerk is NaN th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.effort_places import EffortPlace, effort_place
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.memory_and_threads import Store
+from linkwright.properties import cached_property
 from linkwright.results.channels import Channel
 from linkwright.results.channels.driven import LOST, PUSH, MotionChannels
 from linkwright.results.channels.graph import Batch, ChannelGraph, composed

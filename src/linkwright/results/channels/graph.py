@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from operator import is_
 from threading import RLock
 from typing import Any, NamedTuple
@@ -23,6 +22,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, loads_of_known_motion
 from linkwright.numerics.memory_and_threads import HasStores, Store
 from linkwright.numerics.tolerances import COMPLEX_STEP
+from linkwright.properties import cached_property
 from linkwright.results.channels import Channel
 
 VALUES_AT_ONCE = 4_000_000  # numbers held while a program runs

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,6 +35,7 @@ from linkwright.model.coordinates import lengths
 from linkwright.model.parameters import Parameter, with_values
 from linkwright.numerics.memory_and_threads import all_in_use
 from linkwright.numerics.scalars import eliminate
+from linkwright.properties import cached_property
 from linkwright.results.channels import Channel, Channels
 from linkwright.results.channels.driven import PUSH, MotionChannels
 from linkwright.results.channels.driven_motion import HeldSymbols

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from linkwright.errors import ChannelError
 from linkwright.mechanics.instant import Instant
 from linkwright.model.coordinates import coordinate_or_none
+from linkwright.properties import cached_property
 from linkwright.results.channels import Channel, Channels
 from linkwright.results.channels import singular as singular_channels
 from linkwright.results.channels.channel_list import ChannelList

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from linkwright.mechanics.instant import Instant
 from linkwright.mechanics.inverse.known_motion import Acted, driven_rows, loads_of_known_motion, unaccounted
 from linkwright.numerics.linalg import factor
 from linkwright.numerics.memory_and_threads import Store
+from linkwright.properties import cached_property
 from linkwright.results.channels import Channel
 from linkwright.results.channels.cycle_loads import CycleLoads
 from linkwright.results.channels.graph import Batch

@@ -9,7 +9,6 @@ det.dependent         determinant of that part, in SI; det.independent where tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from linkwright.mechanics.closing.coordinate_partition import Partition, partiti
 from linkwright.mechanics.closing.mobility import mobility
 from linkwright.mechanics.constraints.loops import Loops
 from linkwright.numerics.linalg import factor
+from linkwright.properties import cached_property
 from linkwright.results.records import Column
 
 NAMES = {

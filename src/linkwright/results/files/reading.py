@@ -13,7 +13,6 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -24,6 +23,7 @@ from linkwright.errors import LinkwrightError, UsageError, counted, package
 from linkwright.mechanics.kinematics.skeleton import Skeleton
 from linkwright.model import file as modelfile
 from linkwright.model.description import Description
+from linkwright.properties import cached_property
 from linkwright.results.files import schema
 from linkwright.results.files.size_limits import MOST_CHARACTERS, plausible
 from linkwright.results.files.table_content import FORMAT, KEY, VERSION, fingerprint, not_finite

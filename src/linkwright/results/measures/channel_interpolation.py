@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
+
+from linkwright.properties import cached_property
 
 # rows: share of x, h x', h^2 x'' at the first sample, then at the second; columns: powers of the place u between them, 0 .. 1
 QUINTIC = np.array(

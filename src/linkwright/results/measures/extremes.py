@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+
+from linkwright.properties import cached_property
 
 NODES = 9  # samples of a polynomial of degree 8
 FEWEST = 5  # samples below which nothing can be said between them

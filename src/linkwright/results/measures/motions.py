@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linkwright.numerics.tolerances import SAME_PLACE
+from linkwright.properties import cached_property
 from linkwright.results.measures.channel_interpolation import Course, CoursePull, rate_names
 from linkwright.results.measures.extremes import SharpenedCurves
 from linkwright.results.measures.window_ends import WHOLE, WindowEnds

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +36,7 @@ from linkwright.api import (
     sensors,
     state_errors,
 )
+from linkwright.properties import cached_property
 from linkwright.rings.control.controller import Controller
 from linkwright.rings.control.observability import Observability, observability
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +39,7 @@ from linkwright.compiler.derivatives import jacobian, places
 from linkwright.drives.actuation import actuation
 from linkwright.kernels.equations.dynamic import Equations
 from linkwright.mechanics.inverse.effort_weights import effort_weights
+from linkwright.properties import cached_property
 from linkwright.rings.control.loop_linearization import Manifold, manifold, task_rows
 from linkwright.rings.control.riccati import Gains, riccati
 from linkwright.simulation.feedback.control_loop import Controlling

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from linkwright.api import Situation, UsageError, linalg, programs, trace_graph
 from linkwright.compiler.derivatives import jacobian
+from linkwright.properties import cached_property
 from linkwright.rings.control.linearize import MARGIN, Linearized, Plant, by_size, linearized, seeds
 
 GONE = 1e-7  # a factor below this is zero: what it belongs to is over within a sample (of a double one round-off shows its root)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +44,7 @@ from linkwright.api import (
     whole_number,
 )
 from linkwright.mechanics.constraints.cam import CamGeometry
+from linkwright.properties import cached_property
 from linkwright.rings.design.cycle_averages import extremes
 
 if TYPE_CHECKING:

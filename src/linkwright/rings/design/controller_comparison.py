@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -34,6 +33,7 @@ from linkwright.api import (
     show,
     unit_of,
 )
+from linkwright.properties import cached_property
 from linkwright.rings.design.control_report import ROUTINE_NOTES, ControlReport, control_report, in_metric
 from linkwright.simulation.feedback.control_law import as_control
 from linkwright.simulation.options import RunOptions, options_of, takes_options

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
@@ -36,6 +35,7 @@ from linkwright.api import (
     singular_positions,
     unit_of,
 )
+from linkwright.properties import cached_property
 from linkwright.rings.design.friction_limits import NO_INFLUENCE, AffineLoads, Limit, limits
 
 if TYPE_CHECKING:

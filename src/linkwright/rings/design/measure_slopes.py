@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -58,6 +57,7 @@ from linkwright.api import (
 from linkwright.api import cycles as cycle
 from linkwright.mechanics.inverse.problem import InverseProblem, unit_pushes
 from linkwright.motion.cycle_derivatives import SAME_SPEED, drive_motion
+from linkwright.properties import cached_property
 from linkwright.results.channels.derivatives import refused
 
 SINGULAR = 1e-4  # dimensionless singular value: below it positions hardly depend smoothly on dimensions any more

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from linkwright.api import KINDS, Result, Table, Trajectory, UsageError, counted, errors, listing, nearest, quantity, show, unit_of
+from linkwright.properties import cached_property
 from linkwright.rings.design.catalog import Catalog, CatalogMotor, Gearbox, read_catalog
 from linkwright.rings.design.cycle_averages import time_mean
 from linkwright.rings.design.drive_duty import cycle_axis, drive_history, summary

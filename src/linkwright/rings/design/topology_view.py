@@ -6,13 +6,13 @@ an assembled position, is computed on first use, and says so if the mechanism do
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 from linkwright.api import LinkwrightError, Result, System, Table, counted, essentials
 from linkwright.api import solve_orders as order
 from linkwright.api import topology_report as report
 from linkwright.mechanics.closing.mobility import Mobility
+from linkwright.properties import cached_property
 
 
 class TopologyView(Result):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from linkwright.properties import cached_property
 from linkwright.results.trajectory import with_mechanism
 
 if TYPE_CHECKING:

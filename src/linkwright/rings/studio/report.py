@@ -13,7 +13,6 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,7 @@ from linkwright.api import (
     singular_positions,
 )
 from linkwright.model.report_block import MOST_CURVES, MOST_LETTERS, TEXTS, ReportBlock
+from linkwright.properties import cached_property
 from linkwright.rings.design.bearing_loads import bearings
 from linkwright.rings.design.belts import belt_geometry
 from linkwright.rings.design.cycle_loads import CycleLoads, cycle_loads

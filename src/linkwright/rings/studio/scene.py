@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from linkwright.api import (
     lengths,
     tolerances,
 )
+from linkwright.properties import cached_property
 from linkwright.rings.studio.outline_geometry import ScenePoint, dense, guide_samples, hull, inside, unit_circle
 from linkwright.rings.studio.scene_belts import belt_points, rims, scene_belts
 from linkwright.rings.studio.scene_cams import scene_cams

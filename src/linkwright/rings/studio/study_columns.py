@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwright.api import NONE, Description, LinkwrightError, UsageError, display_unit, modelfile, nearest, parse_unit, written_values
+from linkwright.properties import cached_property
 from linkwright.rings.design.studies.study import Study
 from linkwright.rings.studio.plots.common_parts import four, with_unit, written
 from linkwright.text.ranges_and_tolerances import unit_written

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from linkwright.api import Description, Visual, contact, elements, files
 from linkwright.model.meshes import Surface, outline, primitive, read_corners, simplified
+from linkwright.properties import cached_property
 
 MOST_OF_A_SHAPE = 3_000  # triangles
 MOST_OF_ALL = 24_000

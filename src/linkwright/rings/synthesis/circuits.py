@@ -9,12 +9,12 @@ whose ends are the dead centers of the drive). Nothing is traced, so no step can
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from linkwright.api import SAME_NUMBER
+from linkwright.properties import cached_property
 
 
 class Dyads(NamedTuple):

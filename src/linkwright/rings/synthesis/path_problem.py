@@ -11,10 +11,10 @@ WEIGHT * max(g, 0), and the polish as they are.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
+from linkwright.properties import cached_property
 from linkwright.rings.synthesis.coupler_chains import Array, Chain, lengths
 
 WEIGHT = 10.0

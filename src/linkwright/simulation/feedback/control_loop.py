@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from linkwright.errors import UsageError, nearest
 from linkwright.mechanics.instant import Instant
 from linkwright.model.description import Description
 from linkwright.model.file import quantity
+from linkwright.properties import cached_property
 from linkwright.results.state import State
 from linkwright.simulation.feedback.actuators import Actuator, PlacedActuator
 from linkwright.simulation.feedback.base import Command, Control

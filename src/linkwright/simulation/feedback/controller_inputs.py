@@ -5,7 +5,6 @@ Made lazily: a law that needs no model (PD at the drives) never asks for one, an
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from linkwright.mechanics.dynamics import tree as dynamics
 from linkwright.mechanics.kinematics.motion import Motion, motion
 from linkwright.numerics.scalars import common_type, eliminate, minimum
+from linkwright.properties import cached_property
 from linkwright.simulation.feedback.drive_response import Response, effort_columns, safe_response, traced_response
 from linkwright.simulation.feedback.least_effort import Least, least
 from linkwright.simulation.feedback.task_coordinates import TaskReference, TaskRows

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from linkwright.mechanics.kinematics.motion import Skeleton
 from linkwright.model.curves.references import Path
 from linkwright.model.description import Description
 from linkwright.numerics.scalars import common_type, real, where
+from linkwright.properties import cached_property
 from linkwright.results.channels import Channels
 from linkwright.simulation.feedback.base import Command, Control, ForceSensor, OwnState
 from linkwright.simulation.feedback.controller_inputs import Situation

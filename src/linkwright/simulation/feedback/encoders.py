@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from linkwright.mechanics.kinematics.motion import Skeleton, motion
 from linkwright.model.curves.reference_kinds import angular_frequency
 from linkwright.model.file import quantity
 from linkwright.numerics.linalg import factor
+from linkwright.properties import cached_property
 from linkwright.simulation.feedback.task_coordinates import CoordinateTask, nothing_wanted
 from linkwright.text.units import KINDS
 

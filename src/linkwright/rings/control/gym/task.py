@@ -18,12 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwright.api import KINDS, Description, Mechanism, System, UsageError, compile, compiled_of, essentials, load, nearest, quantity
+from linkwright.properties import cached_property
 from linkwright.rings.control.gym.servo import WORD, Servo, servos_of
 from linkwright.simulation.step_inputs import interval
 

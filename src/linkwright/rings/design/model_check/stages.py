@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -33,6 +32,7 @@ from linkwright.api import (
     readings,
     shown,
 )
+from linkwright.properties import cached_property
 from linkwright.rings.design.model_check.request import STAGES, CheckRequest
 from linkwright.rings.design.optimization.requirements import CheckedRequirement, requirements
 

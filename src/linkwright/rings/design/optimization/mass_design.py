@@ -11,12 +11,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwright.api import LENGTH, NONE, Body, Description, UsageError, inertia_regressor, linalg, nearest, quantity, shown, unit_kinds
+from linkwright.properties import cached_property
 from linkwright.rings.design.optimization.nonlinear_solvers import slsqp
 
 RANDOM_STARTS = 3

@@ -11,7 +11,6 @@ import itertools
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 import numpy as np
 
 from linkwright.api import Cell, Result, Table, UsageError, counted
+from linkwright.properties import cached_property
 from linkwright.rings.design.optimization.candidates import CandidatePool
 from linkwright.rings.design.optimization.global_search import (
     SearchOptions,

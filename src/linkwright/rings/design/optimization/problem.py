@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +30,7 @@ from linkwright.api import (
     mechanism_of,
 )
 from linkwright.motion.designs import ClosedDesign
+from linkwright.properties import cached_property
 from linkwright.results.channels.kernel import DETERMINANT
 from linkwright.rings.design.optimization.quantities import MeasuredValue, OfFunction, OfModel, OfMotion, OfNumbers
 from linkwright.rings.design.optimization.variables import DesignVariable

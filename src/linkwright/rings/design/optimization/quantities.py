@@ -9,12 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwright.api import LinkwrightError, Measure, Trajectories, UsageError, argument_types, measures, parameters, tolerances
+from linkwright.properties import cached_property
 from linkwright.results.measures.reductions import EXTREMES
 
 if TYPE_CHECKING:

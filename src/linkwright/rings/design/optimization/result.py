@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -14,6 +13,7 @@ import numpy as np
 
 from linkwright.api import Cell, Mechanism, Result, Table, calls_explained, file_editing
 from linkwright.model.file.reader import reread
+from linkwright.properties import cached_property
 from linkwright.rings.design.optimization.certificate import Binding, OptimumCertificate
 from linkwright.rings.design.optimization.problem import MET, DesignPoint, DesignProblem, Goal, Limit
 from linkwright.rings.design.optimization.quantities import OfMotion

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright.api import KINDS, Description, LinkwrightError, Trajectories, element_limits, shown
+from linkwright.properties import cached_property
 from linkwright.rings.design.studies.analyses import Case, Run
 from linkwright.rings.design.studies.varied_numbers import VariedNumbers
 

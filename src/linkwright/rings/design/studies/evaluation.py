@@ -14,7 +14,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +40,7 @@ from linkwright.api import (
 )
 from linkwright.compiler import native
 from linkwright.drives import prescribed
+from linkwright.properties import cached_property
 from linkwright.rings.design.studies.analyses import Case, Cycle, Equilibrium, Run, source_of
 from linkwright.rings.design.studies.element_limits import JudgedRows, StudyLimits, failure, has_motor_plate, named
 from linkwright.rings.design.studies.varied_numbers import VariedNumbers

@@ -17,12 +17,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwright.api import UsageError, nearest
+from linkwright.properties import cached_property
 from linkwright.rings.design.studies.variations import Variation
 
 BLOCK = 1024  # rows whose draws come from one stream

@@ -12,7 +12,7 @@ import operator
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from linkwright.api import UsageError, kernel_sets, nearest, programs
 from linkwright.kernels.implicit import COORDINATES, MEASURES
 from linkwright.kernels.kernel import POOLED_STATES, Kernel
 from linkwright.kernels.tracing import FOLLOWING, KERNELS
+from linkwright.properties import cached_property
 
 _PLAIN: dict[int, Callable[..., Any]] = {
     programs.Op.ADD: operator.add,

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from linkwright.api import UsageError, calls_explained, errors, tolerances
 from linkwright.integrators.environments import scheme_of
+from linkwright.properties import cached_property
 from linkwright.rings.exchange.bridges.differentiable_kernels import KernelCall
 from linkwright.simulation.step_inputs import interval
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwright.api import Description, Mechanism, Result, System, Table, UsageError, counted, elements, modelfile, parameters
 from linkwright.model.description import Friction
+from linkwright.properties import cached_property
 from linkwright.rings.robots.identification.base_parameters import BaseParameters, base_parameters
 from linkwright.rings.robots.identification.least_squares import LeastSquares
 from linkwright.rings.robots.identification.regressor import (

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwright.api import KINDS, Compiled, Place, State, UsageError, contact, meaning, nearest, quantity, ranges
+from linkwright.properties import cached_property
 
 Array = np.ndarray
 READS = 5  # of a touch, as `kernels.coordinate_motion` gives them: gap, two speeds, two sides of the friction cone

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from linkwright.api import (
     ranges,
     whole_number,
 )
+from linkwright.properties import cached_property
 from linkwright.rings.robots.time_optimal.limits import MotionLimit, place_of, read_limits
 
 Array = np.ndarray

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 import numpy as np
 
 from linkwright.api import Result, State, Table, Trajectory, calls_explained, check_results, counted, drives, records
+from linkwright.properties import cached_property
 from linkwright.rings.robots.optimal.contact_phases import READS
 from linkwright.rings.robots.optimal.request import Limits, Setting
 from linkwright.rings.robots.optimal.search import Found

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwright.api import Compiled, tolerances
+from linkwright.properties import cached_property
 
 Array = np.ndarray
 LONGEST = 0.25  # radians or kappa in one step along the loops: short enough to stay on the branch

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwright.api import SAME_NUMBER
+from linkwright.properties import cached_property
 from linkwright.rings.robots.optimal.contact_phases import Schedule
 from linkwright.rings.robots.optimal.states_on_loops import MotionPoints, spread
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwright.api import Trajectory, UsageError
+from linkwright.properties import cached_property
 from linkwright.rings.robots.time_optimal.limits import MotionLimit
 from linkwright.rings.robots.time_optimal.reachability import LimitRows
 

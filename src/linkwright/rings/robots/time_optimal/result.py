@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
@@ -14,6 +13,7 @@ import numpy as np
 from linkwright.api import Result, State, Table, Trajectory, calls_explained, check_results, counted, curves
 from linkwright.model.curves.piecewise import Piecewise
 from linkwright.model.curves.reference_kinds import Components, Reference
+from linkwright.properties import cached_property
 from linkwright.rings.robots.time_optimal.limits import RMS, MotionLimit
 
 if TYPE_CHECKING:

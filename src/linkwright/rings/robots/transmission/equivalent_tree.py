@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from linkwright.api import Body, Description, Pose, UsageError, coordinates, elements, kinematics, lengths, listing
 from linkwright.model.description import Drive
+from linkwright.properties import cached_property
 from linkwright.results.labeled_arrays import Labeled
 
 if TYPE_CHECKING:

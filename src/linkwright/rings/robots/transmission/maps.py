@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +42,7 @@ from linkwright.api import (
     records,
 )
 from linkwright.mechanics.kinematics.floating_base import base_joints
+from linkwright.properties import cached_property
 from linkwright.results.labeled_arrays import Labeled
 from linkwright.results.state import LaterReferences
 from linkwright.rings.robots.transmission.equivalent_tree import EquivalentTree, between, equivalent_tree, half_inertia

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as xml
@@ -17,6 +16,7 @@ from xml.etree import ElementTree as xml
 import numpy as np
 
 from linkwright.api import Cell, Result, Table, UsageError, counted, listing, whole_number
+from linkwright.properties import cached_property
 from linkwright.rings.robots.transmission.names import position
 
 if TYPE_CHECKING:

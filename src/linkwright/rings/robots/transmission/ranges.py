@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from linkwright.api import KINDS, UsageError, elements, joint_limits, listing, nearest, quantity
+from linkwright.properties import cached_property
 from linkwright.rings.robots.transmission.names import place, position, scaled
 
 if TYPE_CHECKING:

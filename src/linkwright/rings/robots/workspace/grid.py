@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import permutations, product
 
 import numpy as np
+
+from linkwright.properties import cached_property
 
 
 @dataclass(frozen=True, eq=False)

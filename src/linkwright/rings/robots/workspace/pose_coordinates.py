@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from linkwright.api import Description, UsageError, counted, degrees_of_freedom, nearest
+from linkwright.properties import cached_property
 
 PLANAR = ("x", "y", "angle")
 SPATIAL = ("x", "y", "z", "roll", "pitch", "yaw")

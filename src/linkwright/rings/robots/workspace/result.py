@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -26,6 +25,7 @@ from linkwright.api import (
     text_tables,
     unit_kinds,
 )
+from linkwright.properties import cached_property
 from linkwright.rings.robots.workspace import level_sets
 from linkwright.rings.robots.workspace.grid import PoseGrid
 from linkwright.rings.robots.workspace.inscribed import Inscribed, inscribed

@@ -10,10 +10,10 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from linkwright.api import Description, LinkwrightError, Parameter, System, UsageError, every_parameter
+from linkwright.properties import cached_property
 from linkwright.rings.studio import live
 from linkwright.rings.studio.live import sliders
 

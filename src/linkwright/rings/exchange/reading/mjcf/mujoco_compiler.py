@@ -11,13 +11,13 @@ import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from linkwright.api import ModelError, Source, UsageError, files, listing
+from linkwright.properties import cached_property
 from linkwright.rings.exchange.reading.mjcf.text import MeshFile, MjcfText
 from linkwright.rings.exchange.reading.notes import ImportNotes
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from linkwright.api import Source
+from linkwright.properties import cached_property
 
 Place = tuple[float, float]
 MOST_PIECES = 300  # of an outline

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -20,6 +19,7 @@ import numpy as np
 
 from linkwright.api import ModelError, counted
 from linkwright.numerics.connected_groups import Groups
+from linkwright.properties import cached_property
 from linkwright.rings.exchange.reading.sketches import layers as layer_roles
 from linkwright.rings.exchange.reading.sketches.drawing_contents import Mark, Place, Sketch, Stroke, encloses, from_segment, joined
 from linkwright.rings.exchange.reading.sketches.layers import GROUND, GUIDES, LINKS, OTHER, OWN, PINS, POINTS, Roles, listed

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwright.api import Placement, geometry
+from linkwright.properties import cached_property
 from linkwright.rings.exchange.reading.poses import pose_wxyz
 from linkwright.rings.exchange.reading.usd.stage import UsdStage, library
 
