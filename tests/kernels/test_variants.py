@@ -161,7 +161,7 @@ def test_rotors_count_in_the_recursion_too(rng):
 
 @pytest.mark.parametrize(
     "tie",
-    [{"gears": {"t": {"joints": ["M", "R"], "radii": [0.04, 0.06]}}}, {"couplings": {"t": {"from": "M", "to": "R", "ratio": -2 / 3}}}],
+    [{"gears": {"tie": {"joints": ["M", "R"], "radii": [0.04, 0.06]}}}, {"couplings": {"tie": {"from": "M", "to": "R", "ratio": -2 / 3}}}],
 )
 def test_two_balanced_rotors_whose_motion_is_given_leave_no_row_out(tie):
     """No mass is off its axis, so nothing but the given motion couples the rows."""

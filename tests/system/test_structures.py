@@ -92,6 +92,7 @@ VERBS = {
     "s.linearize": lambda m, s, st, f: s.linearize(st),
     "s.mirror": lambda m, s, st, f: s.mirror(st),
     "s.motion": lambda m, s, st, f: s.motion(st),
+    "m.check": lambda m, s, st, f: m.check(remedy_time=0.1),
     "s.named_terms": lambda m, s, st, f: s.named_terms(),
     "s.point": lambda m, s, st, f: s.point(st, f"{body(m)}.{m.description.bodies[1].points[0].name}"),
     "s.pose": lambda m, s, st, f: s.pose(st, body(m)),

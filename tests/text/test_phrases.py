@@ -14,6 +14,7 @@ import linkwright as lw
 from linkwright.api import compiled_of
 from linkwright.errors import LinkwrightError, UsageError
 from linkwright.rings.control.gym.limits import draw_of_parameters
+from linkwright.rings.control.gym.servo import ServoBank
 from linkwright.rings.design.optimization.variables import variables
 from linkwright.rings.design.studies.analyses import case_of
 from linkwright.rings.robots.time_optimal.limits import read_limits
@@ -64,7 +65,9 @@ def workspace(given: Any, m: lw.Mechanism = MODEL) -> Ends:
 
 
 def gym(given: Any, m: lw.Mechanism = MODEL) -> Ends:
-    drawn = draw_of_parameters({"l": given}, ["l"], compiled_of(lw.compile(m, parameters=["l"]))).ranges["l"]
+    drawn = draw_of_parameters({"l": given}, ["l"], compiled_of(lw.compile(m, parameters=["l"])), ServoBank({}, (), (), 1, 0.01)).ranges[
+        "l"
+    ]
     return float(drawn[0]), float(drawn[-1])
 
 

@@ -22,7 +22,7 @@ from linkwright.integrators.stages import cause
 
 TOLERANCE = 1e-8  # of the residual of impulses: steps are of first order where something strikes
 SWEEPS = 4  # of the first stage
-CLOSED = 1e-13  # characteristic lengths: a gap that closes by less in a step does not close
+LEAST_CLOSING = 1e-13  # characteristic lengths: a gap that closes by less in a step does not close
 SLOW = 1e-3  # characteristic lengths a second: slower impacts do not rebound
 DEPTH = 1e-12  # characteristic lengths: what is less deep stays
 TOO_DEEP = 1e-6  # characteristic lengths: a step that leaves more is refused
@@ -155,7 +155,7 @@ def push(e: Environment, h: float) -> int:
     outcome = 0
     solved = 0
     for passed in range(len(e.on) + 1):
-        if outcome != 0 or not joined(e, passed, CLOSED * e.size[0] / h):
+        if outcome != 0 or not joined(e, passed, LEAST_CLOSING * e.size[0] / h):
             break
         masked(e)
         outcome = answer(e)

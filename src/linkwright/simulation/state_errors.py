@@ -36,14 +36,15 @@ if TYPE_CHECKING:
     from linkwright.compiler.program import Program
     from linkwright.system.compiled import Compiled
 
-CLOSED = 1e-15  # gap of the loops over the size of the mechanism that no step makes smaller
-ROUND_OFF = 1e-12  # gap below which steps that do not halve it are steps of round-off
+LEAST_GAP = 1e-15  # gap of the loops over the size of the mechanism that no step makes smaller
+ROUND_OFF_GAP = 1e-12  # gap below which steps that do not halve it are steps of round-off
 MOST = 30  # steps of the projection
 UNTRACEABLE = (TypeError, AttributeError)  # what numpy says about functions a symbol does not have
 MOVING = ("q", "v", "a")
 
 
-class Placed(NamedTuple):
+@dataclass(frozen=True)
+class Placed:
     """A state in plain arrays; `near` are the packed references of the cut joints."""
 
     q: np.ndarray
@@ -129,7 +130,7 @@ class HeldSteps(StepDerivatives):
             for _ in range(MOST):
                 found = project(q, v, **self._optional(project, t, near))
                 before, gap = gap, float(found.residual[0])
-                if gap <= CLOSED or ROUND_OFF > gap > 0.5 * before:
+                if gap <= LEAST_GAP or ROUND_OFF_GAP > gap > 0.5 * before:
                     v = found.v
                     break
                 q = found.q

@@ -14,7 +14,7 @@ The extended filter takes one step of it. Biases of sensors are further states, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,7 +49,7 @@ SETTLED = 1e-12  # step of an update, in deviations (rad, or lengths over the si
 FARTHEST = 0.5  # of one step of the iterated filter: rad, or sizes of the mechanism
 LONGEST = np.pi  # change of a position by one update of the extended filter
 HALVINGS = 12  # of a step that makes the readings less likely
-DEPENDENT = 1e-9  # share of a deviation that those named before must leave, for it to count as another
+NOT_ANOTHER = 1e-9  # share of a deviation that those named before must leave, for it to count as another
 SAME_COST = 1e-12  # round-off of what is made least
 SAME_SAMPLE = 1e-6  # of the time between samples
 
@@ -63,7 +63,7 @@ class Belief:
     P: np.ndarray
 
     @property
-    def at(self) -> state_errors.Placed:
+    def _at(self) -> state_errors.Placed:
         return self.chart.state
 
 
@@ -121,11 +121,11 @@ class Estimator:
     @property
     def state(self) -> State:
         """Return the estimate, a state on the loops."""
-        return self._steps.state(self._belief.at)
+        return self._steps.state(self._belief._at)
 
     @property
     def t(self) -> float:
-        return self._belief.at.t
+        return self._belief._at.t
 
     @property
     def covariance(self) -> np.ndarray:
@@ -215,7 +215,7 @@ class Estimator:
             bad = [n for n, x in zip(self.core.kernels.entries["v"], effort, strict=True) if not np.isfinite(x)]
             raise UsageError(f"tau has entries that are not finite numbers: {listing(bad)}.", name="tau")
         now = self._belief
-        found = self._steps.predicted(now.at, effort, span)
+        found = self._steps.predicted(now._at, effort, span)
         chart = self._steps.chart(found.state)
         if chart.n != now.chart.n:
             raise errors.SingularityError(
@@ -267,7 +267,7 @@ class Estimator:
             most = (c @ pinned @ c + off @ (off / R)) * (1.0 + SAME_COST)
             after = self._moved(now, way)
             for _ in range(HALVINGS):
-                c = np.concatenate([prior.chart.of(after.at, self._steps.quaternions), after.bias - prior.bias])
+                c = np.concatenate([prior.chart.of(after._at, self._steps.quaternions), after.bias - prior.bias])
                 off, H = self._innovation(after, z, rows)
                 if c @ pinned @ c + off @ (off / R) <= most:
                     break
@@ -282,14 +282,14 @@ class Estimator:
         m, size = 2 * now.chart.n, self._length(now, way)
         if not size <= LONGEST:
             raise errors.SimulationError(
-                f"t = {now.at.t:.6g} s: the readings ask for a correction by {size:.3g} (rad, or sizes of the mechanism) at once, so the "
+                f"t = {now._at.t:.6g} s: the readings ask for a correction by {size:.3g} (rad, or sizes of the mechanism) at once, so the "
                 "filter is lost. Look at units and signs of the readings, at uncertainty= and at the standard deviations of the sensors.",
                 name="estimator",
             )
         chart = self._steps.chart(self._steps.moved(now.chart, way[:m]))
         if chart.n != now.chart.n:
             raise errors.SingularityError(
-                f"t = {now.at.t:.6g} s: the readings put the mechanism into a singular position. Errors have no covariance there."
+                f"t = {now._at.t:.6g} s: the readings put the mechanism into a singular position. Errors have no covariance there."
             )
         return Belief(chart, now.bias + way[m:], now.P)
 
@@ -305,7 +305,7 @@ class Estimator:
 
     def _expected(self, now: Belief, rows: list[int]) -> tuple[np.ndarray, np.ndarray]:
         """Readings of an estimate, and their derivatives by deviations and biases."""
-        at, nv = now.at, len(now.at.v)
+        at, nv = now._at, len(now._at.v)
         a, by_y = np.zeros(nv), None
         if self._readout.reads_accelerations:
             a, by_y = self._steps.accelerations(at, self._effort)
@@ -355,7 +355,7 @@ class Estimator:
         blocks, F, first = [], np.eye(m + b), now
         for k in range(4 * (m + b) if samples is None else samples):
             if k:
-                found = self._steps.predicted(now.at, self._effort, self.every)
+                found = self._steps.predicted(now._at, self._effort, self.every)
                 chart = self._steps.chart(found.state)
                 if chart.n != now.chart.n:
                     break
@@ -433,7 +433,7 @@ class Estimator:
             if k:
                 self.predict(efforts(k - 1), float(time - t[k - 1]))
             self.update({name: values[k] for name, values in given.items()})
-            at = self._belief.at
+            at = self._belief._at
             a = self._steps.accelerations(at, self._efforts(efforts(k)))[0]
             rows.append((at.q, at.v, a, self._spread(readout), self._belief.bias, self._bias_spread, np.array([self.nis])))
             references.append(dict(self.state.references))
@@ -470,7 +470,7 @@ class Estimator:
             else:
                 self.predict(given)
             first = False
-            at = self._steps.placed(st)._replace(t=float(t))
+            at = replace(self._steps.placed(st), t=float(t))
             a = self._steps.accelerations(at, self._effort)[0] if self._readout.reads_accelerations else np.zeros(len(at.v))
             seen = self._readout(at.q, at.v, a, at.t, at.near).value
             seen = seen + self._deviations * deviates.standard_normal(len(seen))
@@ -577,7 +577,7 @@ class Estimator:
                 raise UsageError(f"uncertainty of '{name}' is {size:g}. It must be zero or more.", name=str(name), value=size)
             sizes.append(size)
         E_unit = E / np.maximum(np.abs(E).max(axis=1, keepdims=True), 1e-300)
-        rank = np.linalg.matrix_rank(E_unit, DEPENDENT) if len(E) else 0
+        rank = np.linalg.matrix_rank(E_unit, NOT_ANOTHER) if len(E) else 0
         if len(E) != 2 * chart.n or rank < len(E):
             raise UsageError(
                 f"uncertainty: {listing(names) or 'nothing'} {'does' if len(names) == 1 else 'do'} not determine the state. With "
@@ -597,7 +597,7 @@ class Estimator:
     def _spread(self, readout: state_errors.Readout) -> np.ndarray:
         """Standard deviations of values of the estimate."""
         now = self._belief
-        at = now.at
+        at = now._at
         a, by_a = np.zeros(len(at.v)), np.zeros((len(at.v), len(at.y)))
         if readout.reads_accelerations:
             a, by_a = self._steps.accelerations(at, self._effort)

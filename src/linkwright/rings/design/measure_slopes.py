@@ -202,6 +202,12 @@ def _check_wheels(d: Description, parameter: str) -> None:
             raise Locks(f"'{parameter}' cannot vary alone: it moves or changes the wheels of {g.word} '{g.name}'.", name=parameter)
 
 
+def _check_wheels_apart(known: Mapping[str, Parameter], name: str) -> None:
+    """The same of a mechanism with a step in one of its numbers."""
+    if name in known:
+        _check_wheels(known[name].stepped(1j * tolerances.COMPLEX_STEP), name)
+
+
 @dataclass(frozen=True)
 class MeasureSlopes:
     """Derivatives (measures, numbers), NaN where there is none, and the reason by number."""
@@ -213,8 +219,10 @@ class MeasureSlopes:
 def measure_slopes(c: Trajectory, measures: Sequence[Measure], names: Sequence[str]) -> MeasureSlopes:
     """Derivatives of measures of a cycle by the numbers with these names."""
     found, why = np.full((len(measures), len(names)), np.nan), dict[str, str]()
-    d = None
+    d, known = None, every_parameter(compiled_of(c.system).described) if c.system is not None else {}
     with suppress(LinkwrightError):  # of a number that cannot vary alone: each by itself below
+        for name in names:
+            _check_wheels_apart(known, name)
         d = c.derivatives(list(names))
     for k, m in enumerate(measures):
         undefined: list[str] = []
@@ -242,6 +250,7 @@ def _one_by_one(c: Trajectory, m: Measure, names: Sequence[str], left: np.ndarra
     samples = cycle_samples(c, _used(c, m)) if imaginary else {}
     for i in left:
         try:
+            _check_wheels_apart(known, names[i])
             d: Any = DisturbedSamples(c, known[names[i]], samples) if imaginary else c.derivatives([names[i]])
             out[i] = float(m.slopes(c, d)[0])
             if not np.isfinite(out[i]):

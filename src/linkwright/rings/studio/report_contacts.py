@@ -72,7 +72,7 @@ def contacts(run: Trajectory) -> str:
 
 
 LOST_MOTION = ".lost_motion"
-ROUND_OFF = 1e-12  # m or rad, of the links before a play, which the drive holds
+HELD_STILL = 1e-12  # m or rad, of the links before a play, which the drive holds
 
 
 def lost_motion(c: Trajectory, over: str) -> str:
@@ -82,7 +82,7 @@ def lost_motion(c: Trajectory, over: str) -> str:
         return ""
     (where, turn), rows = c.unit(over), []
     for name, half in c.read(names).items():
-        if half.max() < ROUND_OFF:
+        if half.max() < HELD_STILL:
             continue
         (symbol, size), k, bounded = c.unit(name), int(half.argmax()), half[np.isfinite(half)]
         largest = half[k] / size if np.isfinite(half[k]) else "unbounded"

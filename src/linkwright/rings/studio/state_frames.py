@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwright.api import Description, State, System
+from linkwright.api import JOINTS, Description, State, System
 from linkwright.rings.studio import style
 from linkwright.rings.studio.picture import Canvas, turned
 
@@ -56,4 +56,4 @@ def _carrier(d: Description) -> str | None:
     ground = d.bodies[0].name
     joints = [j for j in d.joints if ground in (j.first, j.second)]
     one = joints[0] if len(joints) == 1 and d.planar else None
-    return f"{one.name}.x" if one is not None and one.type == "planar" and one.first == ground else None
+    return f"{one.name}.x" if one is not None and "x" in JOINTS[one.type].q_names and one.first == ground else None

@@ -31,7 +31,7 @@ from linkwright.rings.design.model_check.stages import Stages, passes
 Remedy = check_results.Remedy
 Edit = Mapping[str, Any]
 Proposal = tuple[str, tuple[Edit, ...]]
-LOOSER = {"spherical": "a ball joint", "floating_bearing": "a floating bearing"}
+LOOSER = dict((("spherical", "a ball joint"), ("floating_bearing", "a floating bearing")))
 MOST_CHANGED = 3  # joints that are changed at once
 SHOWN = 2
 

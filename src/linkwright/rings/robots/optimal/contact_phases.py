@@ -20,7 +20,7 @@ Array = np.ndarray
 READS = 5  # of a touch, as `kernels.coordinate_motion` gives them: gap, two speeds, two sides of the friction cone
 FEWEST, FORM = 4, "{'hold': 'foot', 'duration': '0.2 s'}"
 SHORTEST, LONGEST = 1e-3, 1e2  # s: a phase whose duration is free
-CLOSED = 1e-6  # characteristic lengths: gap at which a touch counts as closed at the start
+TOUCHING_AT_START = 1e-6  # characteristic lengths: gap at which a touch counts as closed at the start
 ACCELERATION = 10.0  # m/s^2: the size of forces of contacts is that of the weight
 
 
@@ -221,7 +221,7 @@ def _need_closed(core: Compiled, schedule: Schedule, start: State) -> None:
     """Raise UsageError if the first phase holds what is open at the start."""
     gaps = core.kernels.get("contact_gaps")(start.q).g
     for i in sorted(schedule.phases[0].held):
-        if abs(gaps[i]) > CLOSED * schedule.length:
+        if abs(gaps[i]) > TOUCHING_AT_START * schedule.length:
             raise UsageError(
                 f"phase 1 holds '{schedule.names[i]}', whose gap is {gaps[i]:.4g} m at the start. Start where it touches, or begin with a "
                 "phase in which it is open.", name="phases", value=float(gaps[i]),

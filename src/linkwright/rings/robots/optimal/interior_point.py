@@ -21,7 +21,7 @@ import numpy as np
 Array = np.ndarray
 MOST_SHIFT = 1e12
 SHORTEST = 1e-9  # share of a step
-ENOUGH = 1e3  # times the tolerance: a search that stops there has found the solution, to fewer digits
+FEWER_DIGITS = 1e3  # times the tolerance: a search that stops there has found the solution, to fewer digits
 
 
 class Program(Protocol):
@@ -118,7 +118,7 @@ class InteriorPoint:
     def _ended(self, best: tuple[_Point, Residuals], steps: int, reason: str) -> Solution:
         """The best point of a search without the last digits, which counts as converged if only these are missing."""
         at, found = best
-        return Solution(at.x, at.y, found, steps, "" if found.worst <= ENOUGH * self.tolerance else reason)
+        return Solution(at.x, at.y, found, steps, "" if found.worst <= FEWER_DIGITS * self.tolerance else reason)
 
     def _begin(self, x: Array, mu: float) -> _Point | None:
         lower, upper = self.p.lower, self.p.upper

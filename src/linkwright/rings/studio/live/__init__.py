@@ -116,8 +116,9 @@ def _system(subject: Any, run: Trajectory | None) -> System:
         )
     if run is not None and [n.joint.name for n in run.skel.tree.nodes] != [n.joint.name for n in system.tree.nodes]:
         return System(compiled_of(system).described, run.skel.tree.cuts)
-    if run is None and system.description.clearances:
-        return Mechanism(mechanism_of(system).description.ideal).system
+    d = mechanism_of(system).description
+    if run is None and d.ideal is not d:
+        return Mechanism(d.ideal).system
     return system
 
 
