@@ -41,7 +41,7 @@ def _in(space: str, names: str) -> tuple[str, ...]:
 
 
 GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "Loading": ("Load a mechanism, a built-in model or a saved result.", ("load", "compile", "load_result", "models", "schema")),
+    "Loading": ("Load a mechanism, a built-in model or a saved result.", ("load", "check", "compile", "load_result", "models", "schema")),
     "Descriptions": ("The content of a model file: `m.description`.", ("Description", "Pose")),
     "Mechanism": ("The result of `lw.load`: motion, loads, simulation and design of a mechanism.", ("Mechanism",)),
     "Trajectory": ("The result of a cycle, a path or a simulation ([channels and results](../results.md)).", ("Trajectory",)),

@@ -18,6 +18,7 @@ from linkwright.mechanics.forces import FrictionRow
 from linkwright.simulation.friction_states import FrictionInstant
 from tests.refusals import refused
 from tests.rings.design.test_holding_range import G, slider_crank, strut
+from tests.sweeps import sweep
 
 PIN = {"mu": 0.1, "radius": "20 mm"}
 
@@ -57,7 +58,7 @@ def test_forward_dynamics_gives_back_the_motion_of_inverse_dynamics(engine: str)
                 assert max(abs(found.lam[n] - loads.lam[n]).max() for n in s.tree.cuts) < 1e-9
 
 
-@pytest.mark.parametrize("name", ["rssr", "stewart"])
+@sweep("name", ["rssr", "stewart"], now=["rssr"])
 def test_mechanisms_in_space(name: str) -> None:
     """Friction in hinges and sliders of built-in mechanisms: accelerations come back, and a run balances its energy."""
     d = lw.load(name).description
@@ -105,6 +106,7 @@ def test_a_five_bar_rests_where_some_friction_holds_it() -> None:
     friction = core.friction
     assert friction is not None
     for way in np.radians([25.0, 170.0, 290.0]):
+
         def moved(r: float, way: float = float(way)) -> float:
             return float(np.abs(s.forward(st, {"A": base["A"] + r * np.cos(way), "E": base["E"] + r * np.sin(way)}).a).max())
 

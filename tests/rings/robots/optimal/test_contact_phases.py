@@ -68,6 +68,7 @@ def test_a_periodic_hop_is_what_the_event_driven_run_makes(hop: lw.Mechanism) ->
     np.testing.assert_allclose(leaves, [stance.end], atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_rimless_wheel_needs_no_torque_in_its_limit_cycle() -> None:
     m = lw.load(rimless_wheel())
     f = m.optimal(
